@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { analysisFormats } from './kinds.js';
-import { contextId, count, entryKey, line, name, procedure, timestamp } from './scalars.js';
+import { contextId, count, entryKey, flag, line, list, name, procedure, timestamp } from './scalars.js';
 
 /** The views that questions over many sessions are asked of. */
 export const analysisViews = ['sessions', 'turns', 'calls', 'tool_calls', 'entries', 'files', 'tickets', 'costs', 'tools'] as const;
@@ -26,33 +26,33 @@ const selected = z
   .describe('A column, `sum(column)`, `count(*)`, or the same as an object. ` as name` gives it another name.');
 
 const operators = ['=', '!=', '<', '<=', '>', '>=', 'in', 'not in', 'like', 'is null', 'is not null', 'eq', 'ne', 'lt', 'lte', 'gt', 'gte'] as const;
-const operand = z.union([value, z.array(value).max(1_000)]);
+const operand = z.union([value, list(value, 1_000)]);
 const condition = z.strictObject({
   column: column.describe('The column.'),
   op: z.enum(operators).optional().describe('How to compare. The default is `=`.'),
   value: operand.optional().describe('The value, or a list for `in`.'),
 });
-const conditions = z.union([z.array(condition).max(100), z.record(column, z.union([operand, z.partialRecord(z.enum(operators), operand)]))]);
+const conditions = z.union([list(condition, 100), z.record(column, z.union([operand, z.partialRecord(z.enum(operators), operand)]))]);
 
 const order = z.union([
   column,
   z.strictObject({
     column: column.describe('A column or a name of the answer.'),
-    descending: z.boolean().optional().describe('The largest first.'),
+    descending: flag('The largest first.'),
   }),
 ]);
 
 /** A question without SQL. */
 export const analysisQuestion = {
   from: z.enum(analysisViews).describe('The view.'),
-  select: z.union([column, z.array(selected).min(1).max(100)]).describe('What each row has. `*` is every column.'),
+  select: z.union([column, list(selected, 100).min(1)]).describe('What each row has. `*` is every column.'),
   where: conditions.optional().describe('Which rows: `{"agent": "codex", "cost": {">": 1}}`, or a list of `{column, op, value}`. All must hold.'),
   groupBy: z
-    .union([column, z.array(column).max(20)])
+    .union([column, list(column, 20)])
     .optional()
     .describe('The columns of which each combination becomes one row.'),
   orderBy: z
-    .union([order, z.array(order).max(20)])
+    .union([order, list(order, 20)])
     .optional()
     .describe('`cost`, `-cost` or `cost desc`: a column or a name of the answer.'),
 };

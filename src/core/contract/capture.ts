@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { granularity, skip } from './intake.js';
 import { runtimes } from './kinds.js';
-import { contextId, count, name, procedure, timestamp } from './scalars.js';
+import { contextId, count, flag, list, name, procedure, timestamp } from './scalars.js';
 
 const path = z.string().min(1).max(4_096).describe('The path of a file or folder.');
 
@@ -38,7 +38,7 @@ export const captureStatus = z.object({
 });
 export type CaptureStatus = z.output<typeof captureStatus>;
 
-const remember = z.boolean().optional().describe('Remember the choice for windows that open the project later.');
+const remember = flag('Remember the choice for windows that open the project later.');
 
 const signed = {
   principal: name.optional().describe("The person or agent that the commits belong to. The default is the agent's session."),
@@ -58,7 +58,7 @@ const checkpointing = z.strictObject({
     ),
   every: z.int().min(1).max(1_000).optional().describe('The number of turns of a checkpoint, with `turns`. The default is 5.'),
   events: z
-    .union([z.boolean(), z.array(z.enum(checkpointEvents)).max(checkpointEvents.length)])
+    .union([z.boolean(), list(z.enum(checkpointEvents), checkpointEvents.length)])
     .optional()
     .describe('Also at these events, even within a turn; `true` means all of them.'),
 });
@@ -68,8 +68,8 @@ export const captureContract = {
   watch: procedure(
     'Follows transcripts: a finished turn becomes a commit within two seconds. Without `paths`, follows the folders of the agents on this machine and stores only new turns. With `paths`, reads the existing content first. Replaces an earlier `capture.start`, and continues until `capture.stop` or until the engine ends.',
     {
-      paths: z.array(path).min(1).max(1_000).optional().describe('Files and folders to follow. The default is the folders of the agents.'),
-      agents: z.array(z.enum(runtimes)).min(1).max(20).optional().describe('The agents to follow. The default is every agent on this machine.'),
+      paths: list(path, 1_000).min(1).optional().describe('Files and folders to follow. The default is the folders of the agents.'),
+      agents: list(z.enum(runtimes), 20).min(1).optional().describe('The agents to follow. The default is every agent on this machine.'),
       from: z.enum(['beginning', 'now']).optional().describe('Whether to read existing content first.'),
       cwd: path.optional().describe('Only sessions in this working directory or below it.'),
       granularity: granularity.optional(),
@@ -80,7 +80,7 @@ export const captureContract = {
   ).returns(captureStatus),
   status: procedure('Returns the followed files and folders, and how far each file was read.').returns(captureStatus),
   stop: procedure('Stops following.', {
-    end: z.boolean().optional().describe('True if the agents have ended: stores the rest of the changed files as the end of their sessions.'),
+    end: flag('True if the agents have ended: stores the rest of the changed files as the end of their sessions.'),
     remember,
   }).returns(captureStatus),
   checkpoint: procedure('Reads the new part of one transcript now, as a hook does.', {

@@ -2,20 +2,18 @@ import { z } from 'zod';
 import { commit, stop } from './context.js';
 import { entryDraft } from './entry.js';
 import { commitTypes, roles } from './kinds.js';
-import { contextPrefix, count, damaged, entryKey, inOrder, line, most, name, procedure, timestamp } from './scalars.js';
+import { contextPrefix, count, damaged, entryKey, inOrder, line, list, matching, most, name, procedure, timestamp, upTo } from './scalars.js';
 
 /** Ids of cards and boxes. Stemma makes them as UUIDv7 in 32 hex digits, and accepts any other id. */
 export const cardId = z.string().min(1).max(200).describe('The id of a card.');
 export const boxId = z.string().min(1).max(200).describe('The id of a box.');
 
 /** Names joined by dots, such as `agent.thought` and `meta.parent_pointer`. */
-export const cardType = z
-  .string()
-  .max(200)
-  .regex(/^[A-Za-z][\w-]*(\.[\w-]+)*$/, 'a card type is names joined by dots, such as task.instruction')
-  .describe('The type of a card, such as `task.instruction`.');
+export const cardType = matching(/^[A-Za-z][\w-]*(\.[\w-]+)*$/, 'a card type is names joined by dots, such as task.instruction', 200).describe(
+  'The type of a card, such as `task.instruction`.',
+);
 
-const jsonData = z.union([z.record(z.string().max(most.text), z.unknown()), z.array(z.unknown()).max(10_000_000)]);
+const jsonData = z.union([z.record(z.string().max(most.text), z.unknown()), list(z.unknown(), 10_000_000)]);
 const field = z.strictObject({
   name: z.string().max(most.text).trim().min(1).describe('The name of the field.'),
   description: z.string().max(most.text).trim().default('').describe('What the field must contain.'),
@@ -29,14 +27,14 @@ export const cardContent = z.discriminatedUnion(
     z.strictObject({ kind: z.literal('json').describe('JSON.'), data: jsonData.describe('An object or a list.') }),
     z.strictObject({
       kind: z.literal('fields').describe('The fields that a result must have.'),
-      fields: z.array(field).max(10_000).describe('The fields.'),
+      fields: list(field, 10_000).describe('The fields.'),
     }),
   ],
   { error: contentForms },
 );
 export type CardContent = z.output<typeof cardContent>;
 
-const toolCalls = z.array(z.record(z.string().max(most.text), z.unknown())).max(10_000);
+const toolCalls = list(z.record(z.string().max(most.text), z.unknown()), 10_000);
 const ttlSeconds = z.number().int().min(0).max(1e10);
 
 export const card = z.object({
@@ -170,10 +168,10 @@ export const boxRow = z.object({
 });
 export type BoxRow = z.output<typeof boxRow>;
 
-const cardIds = z.array(cardId).max(100_000).describe('The ids of cards.');
+const cardIds = list(cardId, 100_000).describe('The ids of cards.');
 const page = {
   offset: count.optional().describe('How many to skip.'),
-  limit: z.number().int().min(1).max(1_000).optional().describe('The most to return.'),
+  limit: upTo(1_000).optional().describe('The most to return.'),
 };
 
 export const cardContract = {
@@ -231,7 +229,7 @@ export const boxContract = {
   }).returns(box),
   get: procedure('Returns a box.', { boxId }).returns(box),
   batch: procedure('Returns boxes in the order of their ids, without duplicates, and lists the missing ones.', {
-    boxIds: z.array(boxId).max(10_000).describe('The ids of boxes.'),
+    boxIds: list(boxId, 10_000).describe('The ids of boxes.'),
   }).returns({ boxes: z.array(box), missingBoxIds: z.array(boxId) }),
   cards: procedure('Returns the cards of a box in its order. Missing, deleted and expired cards are listed.', { boxId }).returns({
     boxId,
@@ -242,7 +240,7 @@ export const boxContract = {
   }),
   append: procedure('Appends cards to a box, except those that it contains already.', { boxId, cardIds }).returns(box),
   replace: procedure('Creates a box that replaces another. The other one stays readable.', { boxId, cardIds }).returns(box),
-  list: procedure('Lists the boxes, most recently changed first, in pages.', { ...page }).returns({ total: count, boxes: z.array(boxRow) }),
+  list: procedure('Lists the boxes, most recently changed first, in pages.', page).returns({ total: count, boxes: z.array(boxRow) }),
   entries: procedure('Returns a box as the conversation that a model sees: without deleted and expired cards.', { boxId }).returns({
     tokens: count,
     entries: z.array(boxEntry),
@@ -301,7 +299,7 @@ export type WireCard = z.output<typeof wireCard>;
 const wireBox = z.object({ box_id: z.string(), card_ids: z.array(z.string()) });
 /** Any text, so that a malformed id is answered with NOT_FOUND. */
 const wireId = z.string().max(most.text);
-const wireIds = z.array(wireId).max(most.list).default([]).describe('The ids to return.');
+const wireIds = list(wireId).default([]).describe('The ids to return.');
 const wireLimit = z.coerce.number().default(200).describe('The most cards to return, from 1 to 500.');
 const projectId = wireId.describe('The id of the project.');
 const wireBoxId = wireId.describe('The id of the box.');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { author, commit } from './context.js';
 import { previewBody, previewOf, wires } from './request.js';
-import { contextId, contextPrefix, count, entryKey, line, most, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, flag, line, list, most, procedure, timestamp } from './scalars.js';
 
 /** The kind of process. It decides how much of the shared context and of memory the process gets. */
 export const processes = ['sequential', 'dynamic', 'hierarchical', 'react', 'mapreduce-planner', 'mapreduce-worker', 'mapreduce-reducer'] as const;
@@ -33,20 +33,19 @@ export const memoryMessage = z.looseObject({
   content: z.string().max(most.text).describe('The text.'),
   id: z.string().max(most.text).optional().describe('The id of the message.'),
   name: z.string().max(most.text).optional().describe('The name of the speaker.'),
-  internal: z.boolean().optional().describe('True if the message is valid for one call and never remembered.'),
+  internal: flag('True if the message is valid for one call and never remembered.'),
 });
 export type MemoryMessage = z.output<typeof memoryMessage>;
 
 /** Accepts unknown fields, because the composer refuses them itself and names the rule. */
 const process = z.enum(processes).optional().describe('The kind of process, which decides which layers pass. The default is `sequential`.');
-const enableShareContext = z
-  .boolean()
-  .optional()
-  .describe('Whether the process gets the shared context. The default is the setting of the project (`project.settings`), else true.');
+const enableShareContext = flag(
+  'Whether the process gets the shared context. The default is the setting of the project (`project.settings`), else true.',
+);
 
 const composeInput = z.looseObject({
   systemPrompt: z.string().max(most.text).describe('The system prompt.'),
-  checkpointMessages: z.array(memoryMessage).max(most.list).describe('The messages in memory.'),
+  checkpointMessages: list(memoryMessage).describe('The messages in memory.'),
   contexts: z.record(line, z.unknown()).describe('The blocks by key, such as `knowledge__context`.'),
   query: z.string().max(most.text).nullish().describe('The input of this call.'),
   queryPath: z.enum(queryPaths).describe('Where the query is: in memory already (`checkpoint`), to be appended (`runtime`), or absent (`none`).'),
@@ -65,10 +64,9 @@ const composedMessage = memoryMessage.extend({ layer, tokens: count.describe('Th
 export type ComposedMessage = z.output<typeof composedMessage>;
 
 /** The system messages of a call. */
-export const layerTexts = z
-  .array(z.strictObject({ layer, text: z.string().max(most.text).describe('The text.') }))
-  .max(100)
-  .describe('The system messages of the call, as `compose.preview` returned them. Without it, they are composed from the context.');
+export const layerTexts = list(z.strictObject({ layer, text: z.string().max(most.text).describe('The text.') }), 100).describe(
+  'The system messages of the call, as `compose.preview` returned them. Without it, they are composed from the context.',
+);
 
 /** A layer that was given and is not in the result. */
 export const droppedLayer = z.object({ layer, reason: z.string(), messages: count, tokens: count });
@@ -98,7 +96,7 @@ export type ExperienceRecord = z.output<typeof experienceRecord>;
 const collectServices = z.strictObject({
   knowledge: z
     .strictObject({
-      chunks: z.array(knowledgeChunk).max(most.list).describe('The chunks that were found.'),
+      chunks: list(knowledgeChunk).describe('The chunks that were found.'),
       maxChunks: z.number().int().min(1).optional().describe('The most chunks in the block.'),
       maxTokens: z.number().int().min(1).optional().describe('The most tokens of the block.'),
       format: z.enum(['markdown', 'json']).optional().describe('The form of the block.'),
@@ -106,7 +104,7 @@ const collectServices = z.strictObject({
     .optional()
     .describe('The results of a knowledge base.'),
   experience: z
-    .strictObject({ records: z.array(experienceRecord).max(most.list).describe('The experiences.') })
+    .strictObject({ records: list(experienceRecord).describe('The experiences.') })
     .optional()
     .describe('Experiences of earlier runs.'),
   todo: z.string().max(most.text).optional().describe('A to-do text, in place of the one rendered from the state.'),
@@ -123,7 +121,6 @@ const collectInput = z.strictObject({
   process,
   enableShareContext,
 });
-export type CollectInput = z.output<typeof collectInput>;
 
 /** Why a requested layer has no block. */
 const collectProblem = z.object({ layer, reason: z.string() });
@@ -214,9 +211,7 @@ const previewInput = z.strictObject({
   queryPath: composeInput.shape.queryPath.optional(),
   turnId: composeInput.shape.turnId,
   humanMessage: z.string().max(most.text).optional().describe('A message of a human for this call only.'),
-  layers: z
-    .array(z.enum(permittedLayers))
-    .max(permittedLayers.length)
+  layers: list(z.enum(permittedLayers), permittedLayers.length)
     .optional()
     .describe('The layers to collect from the project. A question about a context has none of them, so the default is none.'),
   wire: previewOf.wire.describe(
@@ -245,7 +240,7 @@ export const composeContract = {
   ).returns(savedState),
   restoreState: procedure('Returns the last state that was saved with a commit, or with its nearest ancestor if the commit has none.', {
     id: contextPrefix,
-    keys: z.array(line).max(100).optional().describe('Only these fields of the state.'),
+    keys: list(line, 100).optional().describe('Only these fields of the state.'),
     reproducible: reproducible.describe('Also return the saved blocks.'),
   }).returns(savedState),
   messages: procedure('Composes layers into messages. Reads no state and writes none.', composeInput).returns(composed),
@@ -255,13 +250,10 @@ export const composeContract = {
   }),
   patch: procedure('Turns calls of the state builder into one patch, and applies it to the state. Stores nothing.', {
     state,
-    calls: z
-      .array(z.tuple([line], z.unknown()))
-      .max(10_000)
-      .describe('The calls: each a list of a method name and its arguments.'),
+    calls: list(z.tuple([line], z.unknown()), 10_000).describe('The calls: each a list of a method name and its arguments.'),
   }).returns({ patch: state, state }),
   shorten: procedure('Shortens a memory: summarizes its older messages. Without a `summary`, the summary is made of extracts.', {
-    messages: z.array(memoryMessage).max(most.list).describe('The messages in memory.'),
+    messages: list(memoryMessage).describe('The messages in memory.'),
     previousSummary: z.string().max(most.text).optional().describe('The earlier summary (`compression__context`), which the new one includes.'),
     budgetTokens,
     keepLast,
@@ -280,10 +272,7 @@ export const composeContract = {
     },
   ).returns({ commit: commit.nullable(), compaction }),
   body: procedure('Turns composed messages into the body of a request to a provider. Refuses a tool call without a result.', {
-    messages: z
-      .array(composedMessage.partial({ layer: true, tokens: true }))
-      .max(most.list)
-      .describe('The composed messages.'),
+    messages: list(composedMessage.partial({ layer: true, tokens: true })).describe('The composed messages.'),
     provider: z.enum(wires).describe('The wire format of the body.'),
     model: line.optional().describe('The model to name in the body.'),
   }).returns({ body: z.unknown() }),

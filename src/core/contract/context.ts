@@ -13,12 +13,15 @@ import {
   count,
   damaged,
   entryKey,
+  flag,
   formatName,
   line,
+  list,
   most,
   name,
   procedure,
   timestamp,
+  upTo,
 } from './scalars.js';
 import { summaryProcedures } from './summaries.js';
 import { money } from './usage.js';
@@ -34,7 +37,7 @@ const provenance = {
 /** Who makes a commit in Stemma. `context.resolve` does not return such a commit for the agent whose chain it extends (C25). */
 export const author = name.optional().describe('Who makes the commit. The default is `user@MACHINE`.');
 const summary = z.string().max(100_000).describe('A summary for people.');
-const tags = z.array(name).max(1_000).describe('Tags that replace the present ones.');
+const tags = list(name, 1_000).describe('Tags that replace the present ones.');
 
 export const commit = z.object({
   id: contextId,
@@ -214,7 +217,7 @@ const summarizeResult = z.object({ summarized: count, skipped: z.array(z.object(
 export type SummarizeResult = z.output<typeof summarizeResult>;
 
 const graphFilter = filter
-  .extend({ archived: z.boolean().optional().describe('Also archived sessions and branches.') })
+  .extend({ archived: flag('Also archived sessions and branches.') })
   .optional()
   .describe('Limits the commits.');
 
@@ -243,7 +246,7 @@ export const contextContract = {
       id: contextPrefix.nullable().describe('The commit, or null for an empty conversation.'),
       format: formatName.optional().describe("The format of the result. The default is the commit's own."),
       stop: stop.optional(),
-      maxTokens: z.number().int().min(1).max(100_000_000).optional().describe('The most tokens of the result. Only for the format `narrative`.'),
+      maxTokens: upTo(100_000_000).optional().describe('The most tokens of the result. Only for the format `narrative`.'),
     },
   ).returns({
     ...assembled,
@@ -270,15 +273,15 @@ export const contextContract = {
   tips: procedure('Lists the commits without children: the ends of all branches.', filter).returns(z.array(commit)),
   graph: procedure('Lists commits as rows of a graph with lanes, newest first, in pages.', {
     filter: graphFilter,
-    together: z.boolean().optional().describe('Keep the rows of each session together, instead of sorting all rows by time.'),
+    together: flag('Keep the rows of each session together, instead of sorting all rows by time.'),
     offset: count.describe('How many rows to skip.'),
-    limit: z.number().int().min(1).max(5_000).describe('The most rows to return.'),
+    limit: upTo(5_000).describe('The most rows to return.'),
   }).returns({ total: count, rows: z.array(graphRow) }),
   graphMap: procedure(
     'Returns a few numbers for stretches of similar rows of the graph, so that a graph of any length can be folded, filtered and drawn as a whole.',
     {
       filter: graphFilter,
-      together: z.boolean().optional().describe('Keep the rows of each session together, as in `context.graph`.'),
+      together: flag('Keep the rows of each session together, as in `context.graph`.'),
       text: z
         .string()
         .max(400)
@@ -290,7 +293,7 @@ export const contextContract = {
   fork: procedure('Starts a new branch from a commit, or a new chain from null, and applies edits to it. The original stays as it is.', {
     id: contextPrefix.nullable().describe('The commit to fork, or null for a new chain.'),
     at: entryKey.optional().describe('The last entry to keep. The default is all.'),
-    edits: z.array(edit).max(10_000).optional().describe('Edits of the entries that are kept, in order.'),
+    edits: list(edit, 10_000).optional().describe('Edits of the entries that are kept, in order.'),
     template: name.optional().describe("The template of the fork. The default is the commit's own."),
     principal: author,
     summary: summary.optional(),
@@ -309,7 +312,7 @@ export const contextContract = {
     'Writes summaries for commits: extracts of their own words, or texts by a model of a provider. Streams progress. A stopped call keeps the summaries that it finished, and the next call continues.',
     z
       .strictObject({
-        ids: z.array(contextPrefix).min(1).max(100_000).optional().describe('The commits to summarize. Give either `ids` or `missing`.'),
+        ids: list(contextPrefix, 100_000).min(1).optional().describe('The commits to summarize. Give either `ids` or `missing`.'),
         missing: z.literal(true).optional().describe('Summarize all commits that have no summary.'),
         provider: name.optional().describe('The provider whose model writes the summaries. Without one, they are extracts.'),
         model: name.optional().describe('The model of the provider.'),
@@ -332,10 +335,11 @@ export const contextContract = {
       a: contextPrefix.describe('The first commit.'),
       b: contextPrefix.describe('The second commit.'),
       stop: stop.optional(),
-      pairs: z
-        .array(z.strictObject({ a: count.describe('The position of an entry in `a`.'), b: count.describe('The position of an entry in `b`.') }))
+      pairs: list(
+        z.strictObject({ a: count.describe('The position of an entry in `a`.'), b: count.describe('The position of an entry in `b`.') }),
+        1_000,
+      )
         .min(1)
-        .max(1_000)
         .describe('The calls to compare.'),
     },
   ).returns(z.array(z.object({ a: count, b: count, fields: z.array(fieldChange) }))),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hubPlaceOf } from './hub-place.js';
-import { contextId, count, procedure, timestamp, webAddress } from './scalars.js';
+import { contextId, count, flag, procedure, timestamp, webAddress } from './scalars.js';
 
 /** What a `stemma:` link leads to. `project` is the id of a project, never its place on the disk. */
 export type DeepLink =
@@ -91,7 +91,7 @@ export const desktopContract = {
   diagnostics: procedure('Returns facts about this installation for a report of a problem, without content, titles or paths.').returns(diagnostics),
   updates: procedure('Returns whether the app looks for updates, and where.').returns(updateSettings),
   setUpdates: procedure('Turns updates on or off and sets the feed. Updates are off until a person turns them on.', {
-    on: z.boolean().optional().describe('Whether the app looks for updates by itself, at its start and once a day.'),
+    on: flag('Whether the app looks for updates by itself, at its start and once a day.'),
     feed: z
       .url({ protocol: /^https$/, error: 'a feed begins with https://, such as https://updates.example/stemma' })
       .max(maxLink)

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { entry } from './entry.js';
 import { outlineRow } from './outline.js';
-import { contextPrefix, count, entryKey, procedure } from './scalars.js';
+import { contextPrefix, count, entryKey, flag, procedure, upTo } from './scalars.js';
 
 const offset = count.optional().describe('How many entries to skip.');
 
@@ -10,22 +10,22 @@ export const entryProcedures = <Stop extends z.ZodType>(stop: Stop) => {
   const query = {
     id: contextPrefix,
     stop: stop.optional(),
-    hidden: z.boolean().optional().describe('Include what the agent recorded but never sent to the model: events, errors, progress.'),
+    hidden: flag('Include what the agent recorded but never sent to the model: events, errors, progress.'),
   };
 
   return {
     entries: procedure('Returns the entries of a context with their content, in pages.', {
       ...query,
       offset,
-      limit: z.number().int().min(1).max(10_000).optional().describe('The most entries to return.'),
+      limit: upTo(10_000).optional().describe('The most entries to return.'),
     }).returns({ total: count, entries: z.array(entry) }),
     outline: procedure(
       'Returns every entry of a context without its content, or those of a range. With `near`, returns only a part of a long context.',
       {
         ...query,
         offset,
-        limit: z.number().int().min(1).max(100_000).optional().describe('The most entries to return. The default is all.'),
-        packed: z.boolean().optional().describe('Return the rows as one text in `packed`, which is faster for a long context.'),
+        limit: upTo(100_000).optional().describe('The most entries to return. The default is all.'),
+        packed: flag('Return the rows as one text in `packed`, which is faster for a long context.'),
         near: entryKey
           .nullable()
           .optional()
@@ -47,7 +47,7 @@ export const entryProcedures = <Stop extends z.ZodType>(stop: Stop) => {
         ...query,
         text: z.string().min(1).max(400).describe('The words to find.'),
         offset,
-        limit: z.number().int().min(1).max(100_000).optional().describe('The most entries to look at. The default is all.'),
+        limit: upTo(100_000).optional().describe('The most entries to look at. The default is all.'),
       },
     ).returns({ total: count.describe('The number of entries of the context.'), hits: z.array(count) }),
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { kinds, roles, toolClasses } from './kinds.js';
-import { artifactRef, contextId, count, entryKey, most, timestamp } from './scalars.js';
+import { artifactRef, contextId, count, entryKey, flag, most, timestamp } from './scalars.js';
 
 /** An entry that is not part of a chain yet. */
 export const entryDraft = z.object({
@@ -11,7 +11,7 @@ export const entryDraft = z.object({
   toolCallId: z.string().optional().describe('The id that joins a call and its result.'),
   arguments: z.unknown().optional().describe('The arguments of a tool call, usually a JSON object.'),
   result: z.unknown().optional().describe('The result of a tool call: text or JSON.'),
-  isError: z.boolean().optional().describe('True if the tool failed.'),
+  isError: flag('True if the tool failed.'),
 });
 export type EntryDraft = z.output<typeof entryDraft>;
 

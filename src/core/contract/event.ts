@@ -1,7 +1,7 @@
 // event: the schemas of an agent's event context. `timeline.ts` and `space.ts` build their procedures from them.
 
 import { z } from 'zod';
-import { count, line, most, timestamp } from './scalars.js';
+import { count, flag, line, list, timestamp } from './scalars.js';
 
 /** The types of entities that can join a space and write into it. */
 export const entityTypes = ['human', 'agent', 'service'] as const;
@@ -77,7 +77,7 @@ export const timelineMessage = z.strictObject({
   sender: person.nullable().describe('Who sent it.'),
   text: words.nullable().describe('The text.'),
   origin: messageOrigin.optional(),
-  wait: z.boolean().optional().describe('True if the agent paused its run with this message. The message is then shown as a tool call.'),
+  wait: flag('True if the agent paused its run with this message. The message is then shown as a tool call.'),
 });
 export type TimelineMessage = z.output<typeof timelineMessage>;
 
@@ -92,7 +92,7 @@ export type Resume = z.output<typeof resume>;
 export const history = z.strictObject({
   space: spaceName.describe('The space.'),
   selfEntityId: id.describe('The agent that reads.'),
-  messages: z.array(timelineMessage).max(most.list).describe('The messages of the space, oldest first.'),
+  messages: list(timelineMessage).describe('The messages of the space, oldest first.'),
   lastProcessedMessageId: id.nullish().describe("The newest message that the agent's last completed run has seen."),
   lastProcessedSeq: z.number().int().nullish().describe('The position of that message, which stays valid if the message is deleted.'),
   triggerMessageId: id.nullish().describe('The message that started the run.'),
@@ -111,24 +111,21 @@ const clock = line.describe('The time of day, such as `14:05`.');
 export const briefHistory = z.strictObject({
   style: z.literal('brief').describe('The short form, with clock times and without ids.'),
   space: spaceName.describe('The space.'),
-  entries: z
-    .array(
-      z.union([
-        z.strictObject({
-          clock,
-          toolCall: z
-            .strictObject({
-              name: words.describe('The name of the tool.'),
-              text: words.describe('The text of the message.'),
-              wait: z.boolean().optional().describe('True if the call waits for a reply.'),
-            })
-            .describe("The agent's own call."),
-        }),
-        z.strictObject({ clock, label: words.describe('The author.'), text: words.nullable().describe('The text.') }),
-      ]),
-    )
-    .max(most.list)
-    .describe('The entries, oldest first.'),
+  entries: list(
+    z.union([
+      z.strictObject({
+        clock,
+        toolCall: z
+          .strictObject({
+            name: words.describe('The name of the tool.'),
+            text: words.describe('The text of the message.'),
+            wait: flag('True if the call waits for a reply.'),
+          })
+          .describe("The agent's own call."),
+      }),
+      z.strictObject({ clock, label: words.describe('The author.'), text: words.nullable().describe('The text.') }),
+    ]),
+  ).describe('The entries, oldest first.'),
   resume: resume.optional(),
 });
 export type BriefHistory = z.output<typeof briefHistory>;
@@ -138,18 +135,18 @@ export type Identity = z.output<typeof identity>;
 
 export const activeSpace = z.strictObject({
   space: spaceName.nullish().describe('The space. The default is that of the trigger.'),
-  autoSetFromTrigger: z.boolean().optional().describe('True if the trigger selected the space.'),
+  autoSetFromTrigger: flag('True if the trigger selected the space.'),
   trigger: trigger.optional().describe('Why the run was started.'),
 });
 export type ActiveSpace = z.output<typeof activeSpace>;
 
-export const memberSpace = spaceName.extend({ members: z.array(person).max(most.list).describe('The members of the space.') });
+export const memberSpace = spaceName.extend({ members: list(person).describe('The members of the space.') });
 export type MemberSpace = z.output<typeof memberSpace>;
 
 export const goal = z.strictObject({
   description: words.describe('The goal.'),
   priority: z.number().optional().describe('Higher is more important.'),
-  longTerm: z.boolean().optional().describe('True for a long-term goal.'),
+  longTerm: flag('True for a long-term goal.'),
 });
 export type Goal = z.output<typeof goal>;
 
@@ -171,7 +168,7 @@ export type Plan = z.output<typeof plan>;
 
 export const activeRun = z.strictObject({
   id: id.describe('The id of the run.'),
-  isCurrent: z.boolean().optional().describe('True for the run that reads this.'),
+  isCurrent: flag('True for the run that reads this.'),
   triggeredBy: words.nullish().describe('What started it.'),
   status: words.nullish().describe('Its status.'),
   space: words.nullish().describe('The name of its space.'),
@@ -180,11 +177,11 @@ export const activeRun = z.strictObject({
 export type ActiveRun = z.output<typeof activeRun>;
 
 export const now = timestamp.describe('The current time.');
-export const goals = z.array(goal).max(most.list).describe("The agent's goals.");
-export const memories = z.array(memory).max(most.list).describe("The agent's memories.");
-export const plans = z.array(plan).max(most.list).describe("The agent's plans, in order of creation.");
-export const runs = z.array(activeRun).max(most.list).describe("The agent's runs that have not ended.");
-export const spaces = z.array(memberSpace).max(most.list).describe('The spaces of the agent.');
+export const goals = list(goal).describe("The agent's goals.");
+export const memories = list(memory).describe("The agent's memories.");
+export const plans = list(plan).describe("The agent's plans, in order of creation.");
+export const runs = list(activeRun).describe("The agent's runs that have not ended.");
+export const spaces = list(memberSpace).describe('The spaces of the agent.');
 export const plansBlock = z.strictObject({ now, plans });
 export const spacesBlock = z.strictObject({
   selfEntityId: id.describe('The agent that reads.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, line, name, procedure, timestamp } from './scalars.js';
+import { count, flag, line, list, matching, name, procedure, timestamp } from './scalars.js';
 
 const maxKey = 20_000;
 
@@ -20,7 +20,7 @@ export const evidenceContract = {
   pack: procedure(
     'Writes a file that proves what contexts, calls and tickets held: each commit with its history and objects, requests with digests and proofs, tickets and sources, under a manifest with a Merkle root. Never overwrites a file.',
     {
-      ids: z.array(name).min(1).max(1_000).describe('Commits, calls (`request.list`), tickets and sources (`source.list`), by their ids.'),
+      ids: list(name, 1_000).min(1).describe('Commits, calls (`request.list`), tickets and sources (`source.list`), by their ids.'),
       path: line.min(1).describe('The new file. It must not exist.'),
       key: z.string().max(maxKey).optional().describe('An Ed25519 private key in PEM, or the path of its file: it signs the manifest.'),
     },
@@ -42,10 +42,7 @@ const span = z.object({
 });
 export type BlameSpan = z.output<typeof span>;
 
-const gitCommit = z
-  .string()
-  .max(64)
-  .regex(/^[0-9a-f]{7,64}$/i, 'a commit of git is 7 to 64 hex digits');
+const gitCommit = matching(/^[0-9a-f]{7,64}$/i, 'a commit of git is 7 to 64 hex digits', 64);
 
 const blamed = z.strictObject({
   path: line.min(1).describe('The file, relative to the repository or absolute.'),
@@ -64,7 +61,7 @@ export const blameContract = {
     'Returns the note of a commit of git with what `blame.trace` returns of a file, beside the files that the note has. With `write`, git writes it to refs/notes/stemma.',
     blamed.extend({
       commit: gitCommit.optional().describe('The commit that has the file as it is. The default is the one that is checked out.'),
-      write: z.boolean().optional().describe('Lets git write the note. Without it, nothing is written.'),
+      write: flag('Lets git write the note. Without it, nothing is written.'),
     }),
   ).returns({
     ref: z.string(),

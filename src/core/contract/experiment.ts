@@ -1,26 +1,23 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
-import { contextId, count, damaged, line, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, count, damaged, flag, line, list, matching, name, procedure, timestamp, upTo } from './scalars.js';
 import { replyPart, rerunFields } from './turn.js';
 
 const words = z.string().min(1).max(10_000);
-const absent = z.boolean().optional().describe('Negate the check.');
+const absent = flag('Negate the check.');
 
 /** A condition on a reply. A check is no command, because Stemma executes nothing that a transcript contains (P5). */
 export const replyCheck = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('contains').describe('The reply contains a text.'),
     text: words.describe('The text.'),
-    ignoreCase: z.boolean().optional().describe('Ignore case.'),
+    ignoreCase: flag('Ignore case.'),
     absent,
   }),
   z.strictObject({
     kind: z.literal('matches').describe('The reply matches a regular expression. The check fails if matching takes too long.'),
     pattern: z.string().min(1).max(1_000).describe('A JavaScript regular expression.'),
-    flags: z
-      .string()
-      .max(most.line)
-      .regex(/^[imsu]{0,4}$/, 'flags are i, m, s and u')
+    flags: matching(/^[imsu]{0,4}$/, 'flags are i, m, s and u')
       .optional()
       .describe('The flags of the expression: i, m, s and u.'),
     absent,
@@ -37,7 +34,7 @@ export const replyCheck = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('short').describe('The reply is short.'),
-    tokens: z.number().int().min(1).max(100_000_000).describe('The most tokens of the reply.'),
+    tokens: upTo(100_000_000).describe('The most tokens of the reply.'),
   }),
 ]);
 export type ReplyCheck = z.output<typeof replyCheck>;
@@ -115,11 +112,11 @@ export const experimentContract = {
     experimentId: name.optional().describe('The experiment to change. Without it, a new one is created.'),
     title: about.title.describe('The title.'),
     note: about.note.optional().describe('What the experiment is about.'),
-    checks: z.array(replyCheck).max(100).optional().describe('Conditions that every reply must meet.'),
-    cases: z
-      .array(z.strictObject({ caseId: name.optional().describe('The case to keep. Without it, the case is new.'), ...caseFields }))
-      .max(1_000)
-      .describe('The cases, in place of the present ones.'),
+    checks: list(replyCheck, 100).optional().describe('Conditions that every reply must meet.'),
+    cases: list(
+      z.strictObject({ caseId: name.optional().describe('The case to keep. Without it, the case is new.'), ...caseFields }),
+      1_000,
+    ).describe('The cases, in place of the present ones.'),
   }).returns(experiment),
   list: procedure('Lists the experiments.').returns(z.array(experimentRow)),
   get: procedure('Returns an experiment with its cases and results.', { experimentId }).returns(experiment),
@@ -128,7 +125,7 @@ export const experimentContract = {
   ),
   run: procedure(
     'Runs every case, or the named cases, one after the other. Each reply becomes a branch and a row of the results. A failed case has the error in its row, and the next case runs. Ending the stream ends the run; complete replies stay.',
-    { experimentId, caseIds: z.array(name).min(1).max(1_000).optional().describe('The cases to run. The default is all.') },
+    { experimentId, caseIds: list(name, 1_000).min(1).optional().describe('The cases to run. The default is all.') },
   ).returns(eventIterator(experimentPart, z.object({ round: count, results: z.array(experimentResult) }))),
   judge: procedure("Records a person's verdict on a reply, which takes precedence over the checks. Null removes it.", {
     resultId: name.describe('The result to judge.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lost, stop } from './context.js';
 import { runtimes, tiers } from './kinds.js';
-import { base64, contextPrefix, count, formatName, line, most, procedure } from './scalars.js';
+import { base64, contextPrefix, count, flag, formatName, line, list, most, procedure } from './scalars.js';
 
 export const redactionKinds = ['secret', 'path', 'email', 'ip'] as const;
 export type RedactionKind = (typeof redactionKinds)[number];
@@ -26,13 +26,10 @@ export type ExportFormat = z.output<typeof exportFormat>;
 
 /** The redaction options of an export. `docs/redaction.md` lists the known patterns. */
 const redaction = {
-  redact: z
-    .boolean()
-    .optional()
-    .describe(
-      'Replace secrets of known patterns, home folders and e-mail addresses with placeholders: `[secret-1]` is the same secret everywhere in one export. No list of patterns is complete: read an export before you share it.',
-    ),
-  redactIps: z.boolean().optional().describe('Replace IP addresses too; implies `redact`. Loopback addresses and masks stay.'),
+  redact: flag(
+    'Replace secrets of known patterns, home folders and e-mail addresses with placeholders: `[secret-1]` is the same secret everywhere in one export. No list of patterns is complete: read an export before you share it.',
+  ),
+  redactIps: flag('Replace IP addresses too; implies `redact`. Loopback addresses and masks stay.'),
 };
 /** With `redact`: each placeholder and the number of its occurrences. */
 const redactions = z.array(z.object({ placeholder: z.string(), kind: z.enum(redactionKinds), count }));
@@ -68,7 +65,7 @@ export const exportContract = {
     format: formatName,
     path: line.min(1).optional().describe('The new file to write. It must not exist.'),
     ...redaction,
-    dryRun: z.boolean().optional().describe('Only report the size and the losses of the export: write nothing and return no content.'),
+    dryRun: flag('Only report the size and the losses of the export: write nothing and return no content.'),
   }).returns({
     path: z.string().optional(),
     text: z.string().optional(),
@@ -94,7 +91,7 @@ export const exportContract = {
   comparison: procedure(
     'Exports a comparison of contexts as Markdown: two contexts with each differing entry, or up to 16 side by side. With `path`, writes a new file and never overwrites one; otherwise returns the text.',
     {
-      ids: z.array(contextPrefix).min(2).max(16).describe('The commits to compare.'),
+      ids: list(contextPrefix, 16).min(2).describe('The commits to compare.'),
       stop: stop.optional(),
       path: line.min(1).optional().describe('The new file to write. It must not exist.'),
       ...redaction,
@@ -104,7 +101,7 @@ export const exportContract = {
     'Writes a context as a new session into the folder where an agent looks for its sessions, and returns the command that resumes it. If a fork ends with a prompt, the session is written without it: the command passes the prompt to the agent, which runs it at once. Never overwrites a file.',
     {
       ...resumeFields,
-      dryRun: z.boolean().optional().describe('Only report where the session would be and whether its folder exists: write nothing.'),
+      dryRun: flag('Only report where the session would be and whether its folder exists: write nothing.'),
     },
   ).returns(resumed),
   continue: procedure(

@@ -3,7 +3,7 @@ import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from '.
 import { droppedLayer } from './compose.js';
 import { endStatuses, openStatuses, roles } from './kinds.js';
 import { previewBody, previewOf, previewShared } from './request.js';
-import { contextId, contextPrefix, count, damaged, line, most, name, procedure, received, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, flag, line, list, most, name, procedure, received, timestamp } from './scalars.js';
 
 const data = z.record(line, z.unknown());
 
@@ -181,7 +181,7 @@ export const handoverContract = {
     sourceAgentId,
     profileName,
     instruction,
-    inheritBoxIds: z.array(z.string().max(200).nullable()).max(most.list).nullish().describe('Boxes whose cards the agent inherits.'),
+    inheritBoxIds: list(z.string().max(200).nullable()).nullish().describe('Boxes whose cards the agent inherits.'),
   }).returns({ contextBoxId: boxId, targetProfileBoxId: boxId, attachedCardIds: z.array(cardId) }),
   delegate: procedure('Delegates an instruction to an agent: a new one, an existing one, or a clone of one.', {
     sourceAgentId,
@@ -196,7 +196,7 @@ export const handoverContract = {
   }).returns(dispatchedOne),
   forkJoin: procedure('Delegates several tasks at once and joins their results. Validates every task before it dispatches the first.', {
     sourceAgentId,
-    tasks: z.array(task).min(1).max(1_000).describe('The tasks.'),
+    tasks: list(task, 1_000).min(1).describe('The tasks.'),
     failFast: failFast.describe('Cancel the other tasks when one fails.'),
     deadlineSeconds: deadlineSeconds.describe('The number of seconds after which open tasks time out.'),
   }).returns(dispatched.extend({ batchId: z.string().optional(), taskCount: count })),
@@ -209,7 +209,7 @@ export const handoverContract = {
     sourceAgentId,
     profileName,
     question: z.string().max(most.text).describe('The question.'),
-    includeHistory: z.boolean().optional().describe("Pass the asking agent's current output box."),
+    includeHistory: flag("Pass the asking agent's current output box."),
   }).returns(dispatchedOne),
   batch: procedure('Returns the state and the results of a fork-join, in the order of its tasks.', {
     batchId: line.describe('The id of the fork-join.'),
@@ -254,12 +254,12 @@ export const agentContract = {
     "Returns the input of the turn's model now: the context at the beginning of the turn, then the output box, with the profile's prompt and the tools. While the turn runs, this call is recorded as a model call of the turn.",
     {
       agentTurnId,
-      tools: z.array(data).max(most.list).optional().describe('Definitions of tools. The profile can restrict them.'),
+      tools: list(data).optional().describe('Definitions of tools. The profile can restrict them.'),
       appendix: z.string().max(most.text).optional().describe('Text to add to the system prompt.'),
       stepCount: count.optional().describe('The number of steps so far.'),
       maxSteps: count.optional().describe('The most steps of the turn.'),
       parameters: data.optional().describe('The model, the sampling settings and the tool choice. The default is the `llm_config` of the profile.'),
-      preview: z.boolean().optional().describe('True to look at the input without recording a call.'),
+      preview: flag('True to look at the input without recording a call.'),
       enableShareContext: previewShared,
       ...previewOf,
     },
@@ -279,11 +279,11 @@ export const agentContract = {
   begin: procedure('Begins a dispatched turn. From then on, its context box cannot change.', epoch).returns(agentTurn),
   write: procedure('Writes cards into the output box of a turn.', {
     ...epoch,
-    cards: z.array(cardInput).min(1).max(10_000).describe('The cards to write.'),
+    cards: list(cardInput, 10_000).min(1).describe('The cards to write.'),
   }).returns({ turn: agentTurn, cards: z.array(card) }),
   suspend: procedure('Suspends a turn until it has the results of tool calls.', {
     ...epoch,
-    toolCallIds: z.array(line.min(1)).max(most.list).min(1).describe('The tool calls to wait for.'),
+    toolCallIds: list(line.min(1)).min(1).describe('The tool calls to wait for.'),
   }).returns(agentTurn),
   answer: procedure(
     'Adds a result that a suspended turn waits for. After the last result, the turn continues in a new epoch, or ends if a result says so.',

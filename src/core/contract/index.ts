@@ -40,23 +40,7 @@ export * from './context.js';
 export * from './describe.js';
 export * from './desktop.js';
 export * from './entry.js';
-export type {
-  ActiveRun,
-  ActiveSpace,
-  BriefHistory,
-  EntityType,
-  Goal,
-  History,
-  Identity,
-  MemberSpace,
-  Memory,
-  MessageOrigin,
-  Person,
-  Plan,
-  Resume,
-  TimelineMessage,
-  Trigger,
-} from './event.js';
+export type * from './event.js';
 export { entityTypes, messageOrigin, resume, trigger } from './event.js';
 export * from './evidence.js';
 export * from './experiment.js';

@@ -2,9 +2,9 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { entryDraft } from './entry.js';
 import { mapping } from './mapping.js';
-import { artifactRef, contextId, count, formatName, line, procedure, sourceAgents, timestamp } from './scalars.js';
+import { artifactRef, contextId, count, formatName, line, list, procedure, sourceAgents, timestamp } from './scalars.js';
 
-const paths = z.array(z.string().min(1).max(4_096)).min(1).max(100_000).describe('Files and folders.');
+const paths = list(z.string().min(1).max(4_096), 100_000).min(1).describe('Files and folders.');
 
 export const skip = z.object({ path: z.string(), line: count, reason: z.string() });
 export type Skip = z.output<typeof skip>;
@@ -40,11 +40,11 @@ const maxPreviewed = 200;
 export const mappingPreview = z.object({
   sessions: z.array(z.object({ id: z.string(), title: z.string().optional(), records: count, entries: count })),
   /** The first entries of the first session. */
-  entries: z.array(entryDraft.extend({ at: timestamp.optional(), author: z.string().optional(), tokens: count })).max(maxPreviewed),
+  entries: list(entryDraft.extend({ at: timestamp.optional(), author: z.string().optional(), tokens: count }), maxPreviewed),
   /** The number of records that become no entry. An import still stores them. */
   unread: count,
   /** The numbers of the first lines that are no JSON. They are left out, and kept with the file. */
-  broken: z.array(count).max(maxPreviewed),
+  broken: list(count, maxPreviewed),
   /** Why the mapping cannot read the file. */
   problem: z.string().optional(),
 });

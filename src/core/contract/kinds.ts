@@ -66,4 +66,3 @@ export type Verdict = (typeof verdicts)[number];
 
 /** The state of a requested start. `overtaken`: the ticket moved on before anybody started. */
 export const eventStates = ['waiting', 'taken', 'done', 'dismissed', 'overtaken'] as const;
-export type EventState = (typeof eventStates)[number];

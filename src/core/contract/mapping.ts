@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import { kinds } from './kinds.js';
-import { most } from './scalars.js';
+import { flag, list, matching } from './scalars.js';
 
 const maxPathLength = 1_000;
-const path = z
-  .string()
-  .max(maxPathLength)
-  .regex(/^\$/, 'a path begins with $')
-  .describe('A JSONPath (RFC 9535), such as `$.message.content[*]`. `$` is the current value.');
+const path = matching(/^\$/, 'a path begins with $', maxPathLength).describe(
+  'A JSONPath (RFC 9535), such as `$.message.content[*]`. `$` is the current value.',
+);
 const test = z
   .string()
   .min(1)
@@ -23,8 +21,8 @@ const selector = z.union([
   z
     .strictObject({
       path: z.string().max(maxPathLength).describe('A path into the current value, or `^` and a path into the record.'),
-      json: z.boolean().optional().describe('True if the value is text that contains JSON.'),
-      texts: z.boolean().optional().describe('Takes texts only: the value itself, or the texts in a list.'),
+      json: flag('True if the value is text that contains JSON.'),
+      texts: flag('Takes texts only: the value itself, or the texts in a list.'),
       map: z.record(z.string().max(200), z.string().max(200)).optional().describe('Texts to replace, such as `{"human": "user"}`.'),
       else: z.string().max(200).optional().describe('The value to use if the path selects nothing, or if `map` does not list the selected value.'),
     })
@@ -38,7 +36,7 @@ const usage = z.strictObject({
   output: selector.optional().describe('Output tokens.'),
   cacheRead: selector.optional().describe('Input tokens that were read from the cache.'),
   cacheWrite: selector.optional().describe('Input tokens that were written to the cache.'),
-  includesCache: z.boolean().optional().describe('True if `input` includes the tokens of the cache.'),
+  includesCache: flag('True if `input` includes the tokens of the cache.'),
 });
 
 /** A rule that makes entries from a record. */
@@ -65,20 +63,18 @@ const rule = z.strictObject({
 export type MappingRule = z.output<typeof rule>;
 
 const group = z
-  .strictObject({ when: test.optional(), each: path, of: z.array(rule).min(1).max(50).describe('The rules for each value.') })
+  .strictObject({ when: test.optional(), each: path, of: list(rule, 50).min(1).describe('The rules for each value.') })
   .describe('Rules for the parts of a record, which keep their order.');
 export type MappingGroup = z.output<typeof group>;
 
 /** A mapping: how to read the histories of a tool that Stemma does not know. See docs/mappings.md. */
 export const mapping = z.strictObject({
   stemmaMapping: z.literal(1).describe('The version of the mapping format.'),
-  name: z
-    .string()
-    .max(most.line)
-    .regex(/^[a-z0-9][a-z0-9-]{0,60}$/, 'a name has lower-case letters, digits and hyphens')
-    .describe('A short name of the tool. The commits get it as their template.'),
+  name: matching(/^[a-z0-9][a-z0-9-]{0,60}$/, 'a name has lower-case letters, digits and hyphens').describe(
+    'A short name of the tool. The commits get it as their template.',
+  ),
   testedOn: z.string().max(400).optional().describe('What the mapping was tested on. Without it, the mapping counts as experimental.'),
-  experimental: z.boolean().optional().describe('True if the mapping was never tested on a file that the tool itself wrote.'),
+  experimental: flag('True if the mapping was never tested on a file that the tool itself wrote.'),
   recognize: path.optional().describe('A file belongs to this mapping if the path selects something in it. The lines of JSONL are a list.'),
   sessions: path.optional().describe('The sessions in the file. The default is `$`: the whole file is one session.'),
   records: path.optional().describe('The records of a session in their order. The default is `$[*]`.'),
@@ -102,10 +98,8 @@ export const mapping = z.strictObject({
     })
     .optional()
     .describe('Facts about a record.'),
-  entries: z
-    .array(z.union([rule, group]))
+  entries: list(z.union([rule, group]), 100)
     .min(1)
-    .max(100)
     .describe('What a record becomes. Every rule that applies makes entries, in this order.'),
 });
 export type Mapping = z.output<typeof mapping>;

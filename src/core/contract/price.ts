@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { name, procedure } from './scalars.js';
+import { list, matching, name, procedure } from './scalars.js';
 
 const price = z.number().nonnegative();
 
@@ -14,11 +14,7 @@ const priceRow = z.strictObject({
   webSearch: price.optional().describe('The price of one web search.'),
 });
 
-const day = z
-  .string()
-  .max(10)
-  .regex(/^20\d\d-[01]\d-[0-3]\d$/, 'a date has the form 2026-01-31')
-  .describe('The first day of the prices, such as 2026-01-31.');
+const day = matching(/^20\d\d-[01]\d-[0-3]\d$/, 'a date has the form 2026-01-31', 10).describe('The first day of the prices, such as 2026-01-31.');
 const model = name.describe('The model. A star at its end stands for any ending.');
 
 const priced = z.object({ model: z.string(), from: z.string(), rows: z.array(priceRow) });
@@ -66,7 +62,7 @@ export const priceContract = {
   ).returns(priceTable),
   set: procedure(
     'Sets a person’s own prices of a model from a day on. They replace the built-in ones on this machine, and all calls are priced again.',
-    { model, from: day, rows: z.array(priceRow).min(1).max(20).describe('The prices, one row for each size of input.') },
+    { model, from: day, rows: list(priceRow, 20).min(1).describe('The prices, one row for each size of input.') },
   ).returns(priceTable),
   remove: procedure('Removes a person’s own prices of a model.', {
     model,

@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { commit } from './context.js';
-import { artifactName, artifactRef, base64, count, damaged, most, procedure, timestamp } from './scalars.js';
+import { artifactName, artifactRef, base64, count, damaged, flag, list, most, procedure, timestamp } from './scalars.js';
 
 /** Why a project is open for reading only. `restricted`: this machine did not create the project, and no person has trusted it yet. */
 export const readOnlyReasons = ['restricted', 'permissions', 'read-only-disk', 'disk-full'] as const;
@@ -103,7 +103,7 @@ export const projectContract = {
   }).returns(projectInfo),
   open: procedure(
     'Opens a project. With `repair`, rebuilds a database that is too damaged to be opened; `project.check` with `repair` then names what was lost.',
-    { dir, repair: z.boolean().optional().describe('Rebuild a damaged database first.') },
+    { dir, repair: flag('Rebuild a damaged database first.') },
   ).returns(projectInfo),
   conversion: procedure(
     'Says how far the conversion of a project from an earlier format has come, which opening it begins: first Stemma copies the database, then it converts it. Null if its folder has no copy of an earlier format. The first check removes the copy.',
@@ -144,19 +144,16 @@ export const projectContract = {
     backupReport,
   ),
   backUp: procedure('Makes a backup now and verifies it. Keeps the backups of the newest three days and three weeks and removes all others.', {
-    ifDue: z
-      .boolean()
-      .optional()
-      .describe(
-        'Make a backup only if backups are on, the project has changed, and the last backup (or the project, if there is no backup) is older than a day.',
-      ),
+    ifDue: flag(
+      'Make a backup only if backups are on, the project has changed, and the last backup (or the project, if there is no backup) is older than a day.',
+    ),
   }).returns(backupReport),
   setBackups: procedure('Turns automatic backups, which are made when the project is idle, on or off. Existing backups stay.', {
     on: z.boolean().describe('Whether to make backups.'),
   }).returns(backupReport),
   check: procedure(
     'Verifies the whole project. With `repair`, restores damaged content from backups, imported files and replicas, and names the content that is lost. A repair keeps the damaged database.',
-    { repair: z.boolean().optional().describe('Repair damaged content.') },
+    { repair: flag('Repair damaged content.') },
   ).returns({
     ok: z.boolean(),
     /** The numbers of checked objects, commits and sources. */
@@ -195,7 +192,7 @@ export const artifactContract = {
     contentType: z.string().min(1).max(200).describe('The media type of the content.'),
     policy: policy.optional(),
     ttlSeconds,
-    labels: z.array(z.string().min(1).max(200)).max(100).optional().describe('Labels. An object with a label is never collected.'),
+    labels: list(z.string().min(1).max(200), 100).optional().describe('Labels. An object with a label is never collected.'),
   }).returns({ ref: artifactRef, short: z.string(), size: count, storedBytes: count, existed: z.boolean() }),
   get: procedure('Returns the content of an object, or a range of it.', {
     ref: artifactName,
@@ -207,14 +204,11 @@ export const artifactContract = {
   gc: procedure(
     'Removes objects that nothing references and that are older than an hour. With a budget, also drops caches and evicts `default` objects that a replica holds, until the store fits the budget.',
     {
-      dryRun: z.boolean().optional().describe('Only report what would be removed.'),
+      dryRun: flag('Only report what would be removed.'),
       budgetBytes: count.optional().describe('The size that the store should have at most.'),
-      deleted: z
-        .boolean()
-        .optional()
-        .describe(
-          'Also free the content that only deleted sessions and branches contain. This cannot be undone: these sessions and branches cannot be restored.',
-        ),
+      deleted: flag(
+        'Also free the content that only deleted sessions and branches contain. This cannot be undone: these sessions and branches cannot be restored.',
+      ),
     },
   ).returns({
     /** Every examined object was removed or is counted under `kept`. */

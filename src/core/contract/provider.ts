@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { wires } from './request.js';
-import { most, name, procedure, webAddress } from './scalars.js';
+import { matching, name, procedure, webAddress } from './scalars.js';
 
 /** A provider that answers when a turn is run. `hasKey` says whether a key is stored; the key itself is never returned. */
 export const providerAccount = z.object({
@@ -26,10 +26,7 @@ export const providerContract = {
   set: procedure(
     'Adds a provider to the settings or changes one. The operating system seals its key, and the key is never returned. Without `key`, the stored key is kept only if the address stays the same, because a key is never sent to another address.',
     {
-      id: z
-        .string()
-        .max(most.line)
-        .regex(/^[a-z0-9][a-z0-9.-]{0,60}$/, 'an id has lower-case letters, digits, dots and hyphens')
+      id: matching(/^[a-z0-9][a-z0-9.-]{0,60}$/, 'an id has lower-case letters, digits, dots and hyphens')
         .optional()
         .describe('The id of the provider to change. Without it, a new provider gets an id.'),
       title: z.string().trim().min(1).max(100).describe('The name that the window shows.'),

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { count, most, procedure, webAddress } from './scalars.js';
+import { count, matching, procedure, webAddress } from './scalars.js';
 
-const replicaName = z
-  .string()
-  .max(most.line)
-  .regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'a replica has a name of at most 64 lower-case letters, digits and hyphens that begins with a letter or digit')
-  .describe('The name of the replica.');
+const replicaName = matching(
+  /^[a-z0-9][a-z0-9-]{0,63}$/,
+  'a replica has a name of at most 64 lower-case letters, digits and hyphens that begins with a letter or digit',
+).describe('The name of the replica.');
 const takes = z.enum(['replicate', 'all']);
 
 const folder = z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { diffLine, fieldChange, hunk, stop } from './context.js';
 import { causes, maxRequests, providers } from './kinds.js';
-import { contextId, contextPrefix, count, entryKey, line, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, flag, line, list, most, name, procedure, timestamp } from './scalars.js';
 
 /** The kinds of request bodies. OpenAI has two: chat completions and responses. */
 export const wires = ['anthropic', 'openai', 'responses', 'gemini'] as const;
@@ -12,15 +12,12 @@ export const previewOf = {
   model: line.optional().describe('The model to name in the body.'),
 };
 /** Whether the blocks of a previewed call are sent, as `runner.start` can say. */
-export const previewShared = z
-  .boolean()
-  .optional()
-  .describe('Whether the shared context is sent. The default is what the job says that does this work now, else the profile, else the project.');
+export const previewShared = flag(
+  'Whether the shared context is sent. The default is what the job says that does this work now, else the profile, else the project.',
+);
 /** What a job decides about a previewed call, as `runner.start` can say. */
 export const previewAs = {
-  tools: z
-    .array(name)
-    .max(200)
+  tools: list(name, 200)
     .optional()
     .describe(
       'The tools of Stemma that may be offered, by name. The default is those of the job that does this work now, else all that are permitted.',
@@ -172,7 +169,7 @@ export const capturedCall = z.strictObject({
     .max(maxBodyBytes)
     .describe('The received part of the reply: JSON or server-sent events. Stemma reads its ids and usage, and does not store it.'),
   sessionId: name.optional().describe('The session that made the call.'),
-  withheld: z.array(line).max(most.list).optional().describe('Parts that the recorder removed from the body because they were secret.'),
+  withheld: list(line).optional().describe('Parts that the recorder removed from the body because they were secret.'),
 });
 export type CapturedCall = z.output<typeof capturedCall>;
 

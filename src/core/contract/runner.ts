@@ -2,7 +2,7 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { jobStatuses, permissionModes, runtimes } from './kinds.js';
 import { requestTokens } from './request.js';
-import { contextId, contextPrefix, count, damaged, name, procedure, received, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, flag, list, matching, name, procedure, received, timestamp, upTo } from './scalars.js';
 
 const jobId = name.describe('The id of the job.');
 
@@ -28,7 +28,6 @@ const modelPerformer = z.strictObject({
   provider: name.describe('The provider whose model answers, as `turn.providers` names it, or `recorded` for a commit.'),
   model: name.optional().describe('The model of the provider. The default is that of the profile or of the recorded call.'),
 });
-export type ModelPerformer = z.output<typeof modelPerformer>;
 
 const agentPerformer = z.strictObject({
   agent: z.enum(runtimes).describe('The command-line agent, as `runner.agents` names it.'),
@@ -50,7 +49,7 @@ export type Performer = z.output<typeof performer>;
 
 export const runLimits = z
   .strictObject({
-    calls: z.number().int().min(1).max(10_000).optional().describe('The most model calls. The default is 50.'),
+    calls: upTo(10_000).optional().describe('The most model calls. The default is 50.'),
     tokens: z.number().int().min(1).optional().describe('The most tokens, as the provider counts them, input and output together.'),
     cost: z.number().positive().optional().describe('The most cost in US dollars, as the provider reports it, else at list prices.'),
     minutes: z.number().positive().max(1_440).optional().describe('The longest time in minutes. The default is 30.'),
@@ -63,7 +62,7 @@ export const defaultLimits = { calls: 50, minutes: 30 } as const;
 /** The default number of jobs that policies run at the same time. */
 export const defaultParallel = 4;
 
-const parallel = z.number().int().min(1).max(1_000).optional();
+const parallel = upTo(1_000).optional();
 const rule = z
   .strictObject({
     for: z
@@ -81,21 +80,20 @@ const rule = z
       )
       .describe('The work that may start by itself.'),
     who: name.optional().describe('Apply the rule only to this agent of the space or this person of the ticket. The default is everyone.'),
-    from: z
-      .array(
-        z.strictObject({
-          name: name.describe('The sender, as the hub names them.'),
-          isLink: z.boolean().optional().describe('True for the holder of a share link with this name. The default is a member of the hub.'),
-          hub: name.optional().describe('Only from this project on a hub, such as `https://hub.example/web-shop`.'),
-        }),
-      )
-      .max(1_000)
+    from: list(
+      z.strictObject({
+        name: name.describe('The sender, as the hub names them.'),
+        isLink: flag('True for the holder of a share link with this name. The default is a member of the hub.'),
+        hub: name.optional().describe('Only from this project on a hub, such as `https://hub.example/web-shop`.'),
+      }),
+      1_000,
+    )
       .optional()
       .describe('Also start what these senders recorded on other machines. Without it, the rule covers only work of this machine.'),
     performer,
     limits: runLimits.optional(),
     parallel: parallel.describe('The most jobs of this rule at the same time.'),
-    tools: z.array(name).max(200).optional().describe('The tools of Stemma that a model is offered, by name. The default is all.'),
+    tools: list(name, 200).optional().describe('The tools of Stemma that a model is offered, by name. The default is all.'),
     otherTools: z
       .enum(['ask', 'stop'])
       .optional()
@@ -108,27 +106,21 @@ const rule = z
   .describe('A rule that allows work to start by itself.');
 export type PolicyRule = z.output<typeof rule>;
 
-const policyFields = {
-  rules: z
-    .array(rule)
-    .max(1_000)
-    .describe('The rules for work that may start by itself. The first matching rule decides; without a matching rule, nothing starts.'),
+const policy = z.strictObject({
+  rules: list(rule, 1_000).describe(
+    'The rules for work that may start by itself. The first matching rule decides; without a matching rule, nothing starts.',
+  ),
   limits: runLimits.optional().describe('The limits of jobs whose rule has no limits. The default is 50 calls and 30 minutes.'),
   parallel: parallel.describe('The most jobs that all rules run at the same time. The default is 4.'),
-  environment: z
-    .array(
-      z
-        .string()
-        .max(200)
-        .regex(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'a variable has a name of letters, digits and underscores, such as DATABASE_URL'),
-    )
-    .max(200)
+  environment: list(
+    matching(/^[A-Za-z_][A-Za-z0-9_]{0,199}$/, 'a variable has a name of letters, digits and underscores, such as DATABASE_URL', 200),
+    200,
+  )
     .optional()
     .describe(
       'Further variables of the environment that command-line agents and checks get, by name. Without it, they get those of the system and of their own provider.',
     ),
-};
-const policy = z.strictObject(policyFields);
+});
 export type RunPolicy = z.output<typeof policy>;
 
 /** A command-line agent that can be a performer, and its abilities. */
@@ -233,10 +225,7 @@ export const runnerContract = {
       limits: runLimits.optional(),
       otherTools: rule.shape.otherTools,
       tools: rule.shape.tools,
-      enableShareContext: z
-        .boolean()
-        .optional()
-        .describe('Whether the shared context is sent. The default is the setting of the profile, else of the project.'),
+      enableShareContext: flag('Whether the shared context is sent. The default is the setting of the profile, else of the project.'),
     },
   ).returns(eventIterator(jobEvent, jobResult)),
   allow: procedure(
@@ -247,7 +236,7 @@ export const runnerContract = {
     'Lets a performer answer a context several times: each try is a job and a branch. For each try, a command-line agent works in a Git worktree or a copy of its folder. Streams the events of all jobs. After the stream ends, no further try starts.',
     {
       commit: contextPrefix.describe('A context that ends with a message, which the performer answers.'),
-      times: z.number().int().min(1).max(100).describe('The number of tries.'),
+      times: upTo(100).describe('The number of tries.'),
       performer,
       limits: runLimits.optional().describe('The limits of each try.'),
       parallel: parallel.describe('The most tries at the same time. The default is 4.'),
@@ -270,7 +259,7 @@ export const runnerContract = {
   log: procedure('Returns the events of a job. The last event of a running job can be a text that still grows.', {
     jobId,
     from: count.optional().describe('The first event, by its number. The default is 0.'),
-    limit: z.number().int().min(1).max(10_000).optional().describe('The most events. The default is 1,000.'),
+    limit: upTo(10_000).optional().describe('The most events. The default is 1,000.'),
   }).returns({ job, events: z.array(jobEvent) }),
   answer: procedure('Answers a question of a job: a permission request of an agent, or a call of a tool that Stemma does not have.', {
     jobId,

@@ -41,6 +41,16 @@ type SchemaOf<Given, Rest extends z.core.$ZodObjectConfig> = Given extends AnySc
     : never;
 const isSchema = (given: AnySchema | z.ZodRawShape | undefined): given is AnySchema => given !== undefined && '~standard' in given;
 
+/** A text of at most so many characters that matches a pattern. `rule` says what would be right. */
+export const matching = (pattern: RegExp, rule: Parameters<z.ZodString['regex']>[1], longest: number = most.line) =>
+  z.string().max(longest).regex(pattern, rule);
+/** A list of at most so many items. */
+export const list = <Item extends z.ZodType>(item: Item, longest: number = most.list) => z.array(item).max(longest);
+/** A switch that an input may leave out. */
+export const flag = (description: string) => z.boolean().optional().describe(description);
+/** A whole number from 1. */
+export const upTo = (largest: number) => z.number().int().min(1).max(largest);
+
 /** A text that breaks a rule fits no part of a union either, whose own message then says what does. */
 const abort = true;
 

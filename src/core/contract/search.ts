@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { kinds, roles } from './kinds.js';
-import { contextId, count, entryKey, inOrder, line, procedure, timestamp } from './scalars.js';
+import { contextId, count, entryKey, inOrder, line, procedure, timestamp, upTo } from './scalars.js';
 
 export const searchHit = z.object({
   commit: contextId,
@@ -37,7 +37,7 @@ export const searchContract = {
       )
         .optional()
         .describe('Limits the search.'),
-      limit: z.number().int().min(1).max(1_000).optional().describe('The most hits to return.'),
+      limit: upTo(1_000).optional().describe('The most hits to return.'),
     },
   ).returns({
     total: count,

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { commit } from './context.js';
-import { contextId, contextPrefix, count, damaged, entryKey, inOrder, line, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, entryKey, flag, inOrder, line, list, name, procedure, timestamp, upTo } from './scalars.js';
 import { money } from './usage.js';
 
-const tags = z.array(name).max(100);
+const tags = list(name, 100);
 
 /** A session of an agent, regardless of the number of imported files or checkpoints. */
 export const session = z.object({
@@ -67,19 +67,19 @@ const filter = inOrder(
     from: timestamp.optional().describe('Only sessions that were active at or after this time.'),
     to: timestamp.optional().describe('Only sessions that were active before this time.'),
     tag: line.optional().describe('Only sessions with this tag.'),
-    pinned: z.boolean().optional().describe('True for pinned sessions only, false for unpinned sessions only.'),
-    archived: z.boolean().optional().describe('True for archived sessions only. The default is sessions that are not archived.'),
+    pinned: flag('True for pinned sessions only, false for unpinned sessions only.'),
+    archived: flag('True for archived sessions only. The default is sessions that are not archived.'),
   }),
 ).describe('Which sessions to list. Subagents are listed with the session that started them.');
 
 const sessionId = name.describe('The session, as `session.list` names it.');
 const branch = { commit: contextPrefix.describe('A commit of the branch, such as its end.') };
 
-/** Where a commit is: its session, its branch and its turn, with their siblings. */
 /** The turns that the place of a commit lists around it, and the most in a page. */
 export const nearTurns = 200;
 export const maxTurns = 5_000;
 
+/** Where a commit is: its session, its branch and its turn, with their siblings. */
 const place = z.object({
   sessionId: z.string().nullable(),
   title: z.string().nullable(),
@@ -162,20 +162,17 @@ export const sessionContract = {
     'Makes a fork of the latest branch of a session with only the edits that its agent and a model’s API need. The original stays as it is.',
     {
       sessionId,
-      kinds: z.array(z.enum(problemKinds)).max(problemKinds.length).optional().describe('Only problems of these kinds. The default is all.'),
+      kinds: list(z.enum(problemKinds), problemKinds.length).optional().describe('Only problems of these kinds. The default is all.'),
       principal: name.optional().describe('In whose name the fork is made. The default is the person at this machine.'),
-      dryRun: z.boolean().optional().describe('True to see the changes and make no fork.'),
+      dryRun: flag('True to see the changes and make no fork.'),
     },
   ).returns({ commit: commit.nullable(), changes: z.array(change) }),
   list: procedure('Lists the sessions of the project, most recently active first. Subagents follow the session that started them.', {
     filter: filter.optional(),
     sort: z.enum(sessionSorts).optional().describe('What to sort by. The default is the last activity. Pinned sessions come first.'),
-    ascending: z
-      .boolean()
-      .optional()
-      .describe('Ascending order: smallest or earliest first. The default is descending, except for titles, agents and repositories.'),
+    ascending: flag('Ascending order: smallest or earliest first. The default is descending, except for titles, agents and repositories.'),
     offset: count.optional().describe('The number of rows to skip.'),
-    limit: z.number().int().min(1).max(100_000).optional().describe('The most rows. The default is all.'),
+    limit: upTo(100_000).optional().describe('The most rows. The default is all.'),
   }).returns({ total: count, sessions: z.array(session) }),
   place: procedure('Returns where a commit is: its session, branch and turn, each with its siblings.', {
     id: contextPrefix,

@@ -3,7 +3,7 @@ import { droppedLayer } from './compose.js';
 import { budget, entityTypes, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './event.js';
 import { message } from './handover.js';
 import { previewAs, previewBody, previewOf } from './request.js';
-import { contextId, count, damaged, procedure, timestamp } from './scalars.js';
+import { contextId, count, damaged, flag, list, procedure, timestamp, upTo } from './scalars.js';
 import { rendered, timelineInput } from './timeline.js';
 
 const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp, damaged });
@@ -133,14 +133,7 @@ const text = words.min(1).describe('The text of the message.');
 const replyTo = id
   .optional()
   .describe('The message that this message replies to: its id, with or without its prefix, or a unique beginning of the id.');
-const messageLimit = z.number().int().min(1).max(10_000).optional().describe('The most messages to return.');
-
-const posting = {
-  spaceId,
-  senderId,
-  text,
-  replyTo,
-};
+const messageLimit = upTo(10_000).optional().describe('The most messages to return.');
 
 export const spaceContract = {
   addEntity: procedure('Adds a human, an agent or a service that can join spaces.', {
@@ -152,7 +145,7 @@ export const spaceContract = {
   create: procedure('Creates a space with its members.', {
     spaceId: spaceId.optional().describe('The id of the space. Without it, Stemma makes one.'),
     name: words.nullable().optional().describe('The display name.'),
-    members: z.array(id).max(1_000).describe('The ids of the members.'),
+    members: list(id, 1_000).describe('The ids of the members.'),
   }).returns(space),
   join: procedure('Adds an entity to a space.', { spaceId, entityId }).returns(membership),
   leave: procedure('Removes an entity from a space.', { spaceId, entityId }).returns(space),
@@ -177,8 +170,11 @@ export const spaceContract = {
     replyTo,
   }).returns(z.array(triggered)),
   post: procedure('Posts a message of a human, of a service, or of an agent outside of a run. Starts a run for every other agent in the space.', {
-    ...posting,
-    expectsReply: z.boolean().optional().describe('Whether the sender expects a reply. The default is true with `wait`.'),
+    spaceId,
+    senderId,
+    text,
+    replyTo,
+    expectsReply: flag('Whether the sender expects a reply. The default is true with `wait`.'),
     wait: z.union([waitFor, z.boolean()]).optional().describe('Wait for an answer. `space.wait` returns the answer.'),
   }).returns({ message: spaceMessage, started: z.array(run), resumed: z.array(run), waiting: messageWait.optional() }),
   wait: procedure('Returns the wait that a message started, and the message that ended it.', {
@@ -192,11 +188,7 @@ export const spaceContract = {
     },
   ).returns(z.array(messageWait)),
   read: procedure(
-    {
-      method: 'POST',
-      path: '/spaces/{spaceId}/read',
-      description: 'Records what a human has read in a space. The mark never moves backward.',
-    },
+    { method: 'POST', path: '/spaces/{spaceId}/read', description: 'Records what a human has read in a space. The mark never moves backward.' },
     {
       spaceId,
       entityId: entityId.optional().describe('The human. The default is the first one in the space.'),

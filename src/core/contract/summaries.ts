@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contextId, contextPrefix, count, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, flag, name, procedure, timestamp, upTo } from './scalars.js';
 
 const summarizerStatus = z.object({
   enabled: z.boolean(),
@@ -19,9 +19,9 @@ const summarizerStatus = z.object({
 /** Procedures for the summaries and tags of commits, and for the agents that were started from a commit. `commit` is the schema of a commit. */
 export const summaryProcedures = <Commit extends z.ZodType>(commit: Commit) => ({
   summaries: procedure('Lists commits with their summaries, oldest first, and counts the commits without a summary.', {
-    missing: z.boolean().optional().describe('Only commits that have no summary.'),
+    missing: flag('Only commits that have no summary.'),
     offset: count.optional().describe('How many commits to skip.'),
-    limit: z.number().int().min(1).max(5_000).optional().describe('The most commits to return. The default is 100.'),
+    limit: upTo(5_000).optional().describe('The most commits to return. The default is 100.'),
   }).returns({ total: count, missing: count, commits: z.array(commit) }),
   summarizer: procedure('Returns whether missing summaries are filled while the project is idle, with its budget and its progress.').returns(
     summarizerStatus,
@@ -30,7 +30,7 @@ export const summaryProcedures = <Commit extends z.ZodType>(commit: Commit) => (
     enabled: z.boolean().describe('Whether missing summaries are filled while the project is idle.'),
     provider: name.nullish().describe('The provider whose model writes the summaries. Without a provider, summaries are extracts.'),
     model: name.nullish().describe('The model of the provider.'),
-    callsPerDay: z.number().int().min(1).max(1_000_000).optional().describe('The maximum number of model calls per day (UTC). The default is 200.'),
+    callsPerDay: upTo(1_000_000).optional().describe('The maximum number of model calls per day (UTC). The default is 200.'),
     perMinute: z.number().min(0.1).max(100_000).optional().describe('The maximum number of model calls per minute. The default is 10.'),
   }).returns(summarizerStatus),
   versions: procedure('Lists every change of the summary and the tags of a commit, oldest first.', { id: contextPrefix }).returns(
@@ -46,7 +46,7 @@ export const summaryProcedures = <Commit extends z.ZodType>(commit: Commit) => (
   instantiations: procedure('Lists the starts of agents from a template and a context, newest first.', {
     id: contextPrefix.optional().describe('Only starts from this commit.'),
     template: name.optional().describe('Only starts of this template: of any version, or of the given version.'),
-    limit: z.number().int().min(1).max(10_000).optional().describe('The most starts to return. The default is 1000.'),
+    limit: upTo(10_000).optional().describe('The most starts to return. The default is 1000.'),
   }).returns(
     z.array(
       z.object({

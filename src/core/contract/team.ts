@@ -2,13 +2,12 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { redacted } from './export.js';
 import { projectInfo } from './project.js';
-import { contextPrefix, count, most, procedure, timestamp, webAddress } from './scalars.js';
+import { contextPrefix, count, flag, list, matching, procedure, timestamp, upTo, webAddress } from './scalars.js';
 
-const projectName = z
-  .string()
-  .max(most.line)
-  .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores')
-  .describe('The name of the project on the hub.');
+const projectName = matching(
+  /^[a-z0-9][a-z0-9._-]{0,99}$/,
+  'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores',
+).describe('The name of the project on the hub.');
 const token = z.string().min(1).max(1_000).describe('The token from an admin of the hub. Without it, the sign-in of this machine is used.');
 const role = z.enum(['reader', 'reviewer', 'writer', 'admin', 'pusher']);
 /** Numbers of items by kind, such as `{context: 12, ticket: 1}`. */
@@ -108,14 +107,11 @@ export const teamContract = {
     'Sends all items that the hub lacks: commits with their objects, cards, boxes, agent turns, tickets and experiments. An interrupted push continues where it stopped.',
     {
       select: select.optional(),
-      sources: z.boolean().optional().describe('Also send the imported files themselves, with the model calls that they record.'),
-      redact: z
-        .boolean()
-        .optional()
-        .describe(
-          'Replace secrets of known patterns, home folders and e-mail addresses with placeholders first. Changed commits are copied to a separate branch, and nothing but commits leaves. No list of patterns is complete.',
-        ),
-      preview: z.boolean().optional().describe('Send nothing; only count the items that would leave.'),
+      sources: flag('Also send the imported files themselves, with the model calls that they record.'),
+      redact: flag(
+        'Replace secrets of known patterns, home folders and e-mail addresses with placeholders first. Changed commits are copied to a separate branch, and nothing but commits leaves. No list of patterns is complete.',
+      ),
+      preview: flag('Send nothing; only count the items that would leave.'),
     },
   ).returns({
     items: byKind,
@@ -136,7 +132,7 @@ export const teamContract = {
   retain: procedure(
     'Sets how long the hub keeps the contents of this project. Commits, cards and tickets stay; the contents of commits are removed this number of days after their arrival. Needs the role admin.',
     {
-      days: z.number().int().min(1).max(36_500).nullable().describe('The number of days after the arrival. Null keeps everything.'),
+      days: upTo(36_500).nullable().describe('The number of days after the arrival. Null keeps everything.'),
     },
   ).returns(status),
   members: procedure('Lists the tokens of the project on the hub. Needs the role admin.').returns(z.array(member)),
@@ -174,7 +170,7 @@ export const teamContract = {
   }),
   audit: procedure('Lists the reads and writes on the hub with the person who did each, newest first, without content. Needs the role admin.', {
     before: z.number().int().positive().optional().describe('Only lines before the line with this number.'),
-    limit: z.number().int().min(1).max(1_000).default(100).describe('Number of lines.'),
+    limit: upTo(1_000).default(100).describe('Number of lines.'),
   }).returns(
     z.array(
       z.object({
@@ -192,11 +188,7 @@ export const teamContract = {
     'Revokes a token or a share link, with all tokens and links that its holder made, and returns these. Needs the role admin, or for a share link, to have made it.',
     {
       id: z.number().int().positive().describe('The id of the token, as `members` lists it.'),
-      keep: z
-        .array(z.number().int().positive())
-        .max(10_000)
-        .default([])
-        .describe('The ids of tokens and links that stay. Their maker is then the caller.'),
+      keep: list(z.number().int().positive(), 10_000).default([]).describe('The ids of tokens and links that stay. Their maker is then the caller.'),
     },
   ).returns({
     id: count,

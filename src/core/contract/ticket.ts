@@ -3,15 +3,11 @@ import { z } from 'zod';
 import { commit } from './context.js';
 import { eventStates, roles, type TicketStatus, ticketStatuses, verdicts } from './kinds.js';
 import { previewAs, previewOf } from './request.js';
-import { contextId, count, damaged, line, most, name, procedure, received, timestamp } from './scalars.js';
+import { contextId, count, damaged, flag, line, list, matching, name, procedure, received, timestamp } from './scalars.js';
 import { shownCall } from './space.js';
 import { replyPart } from './turn.js';
 
-const ticketId = z
-  .string()
-  .max(68)
-  .regex(/^tkt-[0-9a-f]{1,64}$/, 'a ticket id is tkt- and hex digits')
-  .describe('The id of a ticket: `tkt-` and hex digits.');
+const ticketId = matching(/^tkt-[0-9a-f]{1,64}$/, 'a ticket id is tkt- and hex digits', 68).describe('The id of a ticket: `tkt-` and hex digits.');
 const text = (most: number) => z.string().min(1).max(most);
 /** Any text, because a ticket can name a context that this project does not contain. */
 const contextRef = z.string().max(400).describe('The context of this change. The default is the latest commit of `by`.');
@@ -170,9 +166,9 @@ const fields = {
   title: text(1_000).describe('The title.'),
   body: z.string().max(1_000_000).optional().describe('The description, in Markdown.'),
   type: text(100).describe('The type: task, bug, feature, question, review, review_finding or any other label.'),
-  labels: z.array(text(200)).max(200).optional().describe('Labels.'),
+  labels: list(text(200), 200).optional().describe('Labels.'),
   parent: ticketId.optional().describe('The ticket that this ticket belongs to. A finding requires it.'),
-  dependsOn: z.array(ticketId).max(1_000).optional().describe('Tickets that must be closed first.'),
+  dependsOn: list(ticketId, 1_000).optional().describe('Tickets that must be closed first.'),
 };
 const assignee = text(400).optional().describe('Who works on it.');
 const occasion = { contextId: contextRef.optional(), by };
@@ -180,7 +176,7 @@ const occasion = { contextId: contextRef.optional(), by };
 const change = {
   ticketId,
   assignee,
-  reviewers: z.array(text(400)).max(100).optional().describe('Who reviews it.'),
+  reviewers: list(text(400), 100).optional().describe('Who reviews it.'),
   resolution: text(100_000).optional().describe('How it was resolved. Closing a finding requires it.'),
   reason: text(10_000).optional().describe('The reason, such as why the ticket is closed with open findings.'),
   ...occasion,
@@ -191,7 +187,7 @@ const filter = {
   status: status.optional().describe('Only tickets with this status.'),
   type: line.optional().describe('Only tickets of this type.'),
   parent: ticketId.optional().describe('Only subtickets of this ticket.'),
-  ready: z.boolean().optional().describe('True for ready tickets only (open, with no open dependencies), false for all other tickets.'),
+  ready: flag('True for ready tickets only (open, with no open dependencies), false for all other tickets.'),
   offset: count.optional().describe('How many to skip.'),
   limit,
 };
@@ -203,28 +199,17 @@ export const ticketContract = {
     { ...z.object(fields).partial().shape, ...change },
   ).returns(ticket),
   get: procedure('Returns a ticket with its versions.', { ticketId }).returns(ticket),
-  list: procedure('Lists tickets with all their fields.', {
-    status: filter.status,
-    type: filter.type,
-    parent: filter.parent,
-    ready: filter.ready,
-    offset: filter.offset,
-    limit: filter.limit,
-  }).returns(z.array(ticket)),
+  list: procedure('Lists tickets with all their fields.', filter).returns(z.array(ticket)),
   overview: procedure(
     'Lists tickets without their descriptions and versions, in pages. Subtickets of a ticket are in order of creation, other tickets by their last change. `counts` ignores the status filter.',
     {
       ...filter,
       assignee: line.optional().describe('Only tickets of this assignee.'),
       label: line.optional().describe('Only tickets with this label.'),
-      ids: z.array(ticketId).max(1_000).optional().describe('Only these tickets.'),
+      ids: list(ticketId, 1_000).optional().describe('Only these tickets.'),
       text: line.optional().describe('Only tickets that contain this text.'),
     },
-  ).returns({
-    total: count,
-    rows: z.array(ticketRow),
-    counts: z.record(status, count),
-  }),
+  ).returns({ total: count, rows: z.array(ticketRow), counts: z.record(status, count) }),
   facets: procedure('Returns the values to filter by, from all tickets: types, assignees, labels and people, with counts.').returns({
     total: count,
     waiting: count,
@@ -262,7 +247,7 @@ export const ticketContract = {
     { ticketId, who: text(400).describe('Who starts.') },
   ).returns(ticketStart),
   ofContexts: procedure('Lists the tickets that were written or discussed in these commits.', {
-    ids: z.array(contextId).max(1_000).describe('The commits.'),
+    ids: list(contextId, 1_000).describe('The commits.'),
   }).returns(
     z.array(z.object({ contextId, ticketId, title: z.string(), type: z.string(), status, how: z.enum(['written', 'discussed']), at: timestamp })),
   ),
@@ -271,10 +256,10 @@ export const ticketContract = {
     ticketId: ticketId.optional().describe('Only events of this ticket.'),
     who: line.optional().describe('Only events for this person or agent.'),
     state: z
-      .union([z.enum(eventStates), z.array(z.enum(eventStates)).max(most.list).min(1)])
+      .union([z.enum(eventStates), list(z.enum(eventStates)).min(1)])
       .optional()
       .describe('Only events in this state, or in one of these states.'),
-    newestFirst: z.boolean().optional().describe('Newest first.'),
+    newestFirst: flag('Newest first.'),
     limit,
   }).returns(z.array(ticketEvent)),
   preview: procedure(

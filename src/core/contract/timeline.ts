@@ -21,7 +21,7 @@ import {
   trigger,
   words,
 } from './event.js';
-import { contextPrefix, count, most, procedure, timestamp } from './scalars.js';
+import { contextPrefix, count, flag, list, procedure, timestamp } from './scalars.js';
 
 const block = <Name extends string, Input extends z.ZodType>(name: Name, input: Input) =>
   z.strictObject({ block: z.literal(name).describe('The name of the block.'), input: input.describe('The data that the block is made from.') });
@@ -48,10 +48,7 @@ export type BlockInput = z.output<typeof blockInput>;
 
 /** A list, or an object that contains the list as the input of its block does. */
 const listOr = <Item extends z.ZodType, Key extends string>(item: Item, key: Key) =>
-  z.union([
-    z.array(item).max(most.list),
-    z.strictObject({ [key]: z.array(item).max(most.list).describe('The list.') }).transform((input) => input[key] as z.output<Item>[]),
-  ]);
+  z.union([list(item), z.strictObject({ [key]: list(item).describe('The list.') }).transform((input) => input[key] as z.output<Item>[])]);
 
 export const timelineInput = z.strictObject({
   identity: identity.describe('The agent that reads.'),
@@ -62,12 +59,8 @@ export const timelineInput = z.strictObject({
     .partial({ space: true, selfEntityId: true })
     .nullish()
     .describe('The messages of the space. Only for a run that a message started.'),
-  histories: z.array(history).max(100).optional().describe('Histories of further spaces: where the run waited, and where the agent is now.'),
-  tools: z
-    .array(z.string().max(200))
-    .max(1_000)
-    .optional()
-    .describe('The tools that the agent is offered. Without it, all tools that the blocks name.'),
+  histories: list(history, 100).optional().describe('Histories of further spaces: where the run waited, and where the agent is now.'),
+  tools: list(z.string().max(200), 1_000).optional().describe('The tools that the agent is offered. Without it, all tools that the blocks name.'),
   goals: listOr(goal, 'goals').optional().describe("The agent's goals."),
   memories: listOr(memory, 'memories').optional().describe("The agent's memories."),
   plans: listOr(plan, 'plans').optional().describe("The agent's plans, in order of creation."),
@@ -116,7 +109,7 @@ export const timelineContract = {
       .max(100_000)
       .optional()
       .describe(budget.description ?? ''),
-    window: z.boolean().optional().describe('Omits messages that are not rendered from `input`, for a caller that reads them with `timeline.rows`.'),
+    window: flag('Omits messages that are not rendered from `input`, for a caller that reads them with `timeline.rows`.'),
   }).returns(
     z.strictObject({
       input: timelineInput,

@@ -6,7 +6,7 @@ import { entry } from './entry.js';
 import { divergenceLimits } from './kinds.js';
 import { comparedFile, knownFile, momentState, replayStep, tokensByKind } from './moment.js';
 import { proofs, requestTokens, turnRequest, wires } from './request.js';
-import { contextId, contextPrefix, count, damaged, entryKey, line, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, entryKey, flag, line, list, name, procedure, timestamp, upTo } from './scalars.js';
 
 /** What began a turn. `continuation`: the delta continues a turn that an earlier commit began. */
 export const turnTriggers = ['prompt', 'compaction', 'continuation'] as const;
@@ -70,10 +70,8 @@ export type Turn = z.output<typeof turn>;
 
 /** Changes of a turn's request. An absent field stays as recorded. */
 export const requestEdits = z.strictObject({
-  system: z.array(z.string().max(10_000_000)).max(100).optional().describe('The texts of the system prompt, one per block.'),
-  tools: z
-    .array(z.record(line, z.unknown()))
-    .max(1_000)
+  system: list(z.string().max(10_000_000), 100).optional().describe('The texts of the system prompt, one per block.'),
+  tools: list(z.record(line, z.unknown()), 1_000)
     .optional()
     .describe('Tool definitions in the form of the Messages API, regardless of the provider.'),
   settings: z.record(z.string().max(200), z.unknown()).optional().describe('All other fields of the body, such as `max_tokens` and `temperature`.'),
@@ -85,9 +83,9 @@ export const rerunFields = {
   turnId: contextPrefix.describe('The turn, named by its commit.'),
   provider: name.describe('The provider that answers, as `turn.providers` names it, or `recorded`.'),
   model: name.optional().describe('The model of the provider.'),
-  edits: z.array(edit).max(10_000).optional().describe("Edits of the turn's context."),
+  edits: list(edit, 10_000).optional().describe("Edits of the turn's context."),
   request: requestEdits.optional().describe("Changes of the turn's request."),
-  samples: z.number().int().min(1).max(16).optional().describe('The number of replies. The default is 1.'),
+  samples: upTo(16).optional().describe('The number of replies. The default is 1.'),
 };
 
 /**
@@ -224,12 +222,12 @@ export const turnContract = {
   }).returns(z.array(turnRow)),
   get: procedure('Returns a turn with its input, output, tool calls and cost.', { turnId: turnName }).returns(turn),
   facts: procedure('Returns the duration, tool calls, files and model of commits whose content is neither damaged nor gone, for a list.', {
-    ids: z.array(contextPrefix).max(500).describe('The commits.'),
+    ids: list(contextPrefix, 500).describe('The commits.'),
   }).returns(z.array(rowFacts)),
   steps: procedure('Returns every entry of a chain as a step of the replay, or the last ones, with the size of the context window after each.', {
     id: contextPrefix,
-    last: z.number().int().min(1).max(10_000).optional().describe('For a long chain: only the last turns, with at least this many steps.'),
-    packed: z.boolean().optional().describe('Returns steps and turns as one text, which is faster.'),
+    last: upTo(10_000).optional().describe('For a long chain: only the last turns, with at least this many steps.'),
+    packed: flag('Returns steps and turns as one text, which is faster.'),
   }).returns({
     total: count.describe('The number of all steps.'),
     steps: z.array(replayStep),
@@ -238,11 +236,11 @@ export const turnContract = {
   entries: procedure('Returns the steps of a range with their content at the time of their arrival, including entries that a later delta removed.', {
     id: contextPrefix,
     offset: count.optional().describe('How many steps to skip.'),
-    limit: z.number().int().min(1).max(10_000).optional().describe('The most steps to return.'),
+    limit: upTo(10_000).optional().describe('The most steps to return.'),
   }).returns({ total: count, entries: z.array(entry) }),
   state: procedure('Returns the state of the conversation at a moment of a chain: window, open calls, files and to-dos.', {
     ...moment,
-    last: z.number().int().min(1).max(10_000).optional().describe('For a long chain: reads only the last turns, with at least this many steps.'),
+    last: upTo(10_000).optional().describe('For a long chain: reads only the last turns, with at least this many steps.'),
   }).returns(momentState),
   file: procedure('Returns a file as the conversation knew it at a moment of a chain.', {
     ...moment,
@@ -271,16 +269,13 @@ export const turnContract = {
       ...rerunFields,
       unanswered,
       principal: author,
-      keep: z
-        .boolean()
-        .optional()
-        .describe('False stores no commit and only returns the recorded reply, for the provider `recorded`. The default is true.'),
+      keep: flag('False stores no commit and only returns the recorded reply, for the provider `recorded`. The default is true.'),
     },
   ).returns(eventIterator(replyPart, z.object({ commits: z.array(contextId), base: contextId }))),
   answer: procedure('Answers a question of a run that waits for a person: a tool call without a recorded result.', {
     questionId: name.describe('The id of the question.'),
     text: z.string().max(10_000_000).optional().describe('The result of the tool. Without it, the run ends at the call.'),
-    isError: z.boolean().optional().describe('True if the result is an error.'),
+    isError: flag('True if the result is an error.'),
   }).returns({}),
   ask: procedure(
     'Runs a turn from any context: adds a message on a new branch and streams the reply of a provider. `base` is the context with the message, `commits` are the replies. `recorded` answers only a question that the recording contains for the same context; `from` names where. If it has no answer, `commits` is empty.',
@@ -322,15 +317,15 @@ export const turnContract = {
         .optional()
         .describe('End when a reply differs from the original in its tool calls (`calls`, the default), also in its words (`words`), or `never`.'),
       unanswered,
-      turns: z.number().int().min(1).max(10_000).optional().describe('The most turns to run.'),
+      turns: upTo(10_000).optional().describe('The most turns to run.'),
       principal: author,
     },
   ).returns(eventIterator(whatIfPart, whatIfResult)),
   sides: procedure("Returns what each context's turn used (model, tokens, cost, time) and the last commit that all share.", {
-    ids: z.array(contextPrefix).min(1).max(16).describe('The commits.'),
+    ids: list(contextPrefix, 16).min(1).describe('The commits.'),
   }).returns({ base: contextId.nullable(), sides: z.array(side) }),
   compareMany: procedure(
     'Compares up to 16 contexts, such as the samples of a run. Each is aligned with the first, by identity and then by content.',
-    { ids: z.array(contextPrefix).min(2).max(16).describe('The commits to compare.'), stop: stop.optional() },
+    { ids: list(contextPrefix, 16).min(2).describe('The commits to compare.'), stop: stop.optional() },
   ).returns(sideBySide),
 };

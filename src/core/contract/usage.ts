@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { contextId, contextPrefix, count, entryKey, inOrder, most, name, procedure, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, entryKey, flag, inOrder, most, name, procedure, timestamp, upTo } from './scalars.js';
 
 /** How a part of a context was measured: counted by the provider, calibrated on counts of the same model, or estimated from its length. */
 export const bases = ['counted', 'calibrated', 'estimated'] as const;
@@ -300,7 +300,7 @@ export type UsageFilter = z.output<typeof usageFilter>;
 
 const callsFilter = z.strictObject({
   model: name.optional().describe('Only calls of this model.'),
-  miss: z.boolean().optional().describe('True for calls that missed the cache, false for the others.'),
+  miss: flag('True for calls that missed the cache, false for the others.'),
   from: timestamp.optional().describe('Only calls at or after this time.'),
   to: timestamp.optional().describe('Only calls before this time.'),
 });
@@ -308,8 +308,8 @@ export type CallsFilter = z.output<typeof callsFilter>;
 
 const offset = count.optional().describe('The number of rows to skip.');
 const limit = count.optional().describe('The maximum number of rows.');
-const last = z.number().int().min(1).max(10_000).optional().describe('Only the last calls, at most this many.');
-const packed = z.boolean().optional().describe('Returns the calls as one text, which takes less time.');
+const last = upTo(10_000).optional().describe('Only the last calls, at most this many.');
+const packed = flag('Returns the calls as one text, which takes less time.');
 
 export const usageContract = {
   context: procedure(
