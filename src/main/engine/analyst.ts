@@ -1,7 +1,7 @@
 import { constants, setPriority } from 'node:os';
 import { type ErrorCode, type ErrorData, StemmaError } from '../../core/base/index.js';
 import type { Analyst, AnalystOrder } from '../../core/project/index.js';
-import { type Piped, startPiped } from '../system/index.js';
+import { type Piped, setVariables, startPiped } from '../system/index.js';
 
 /** The word that makes `stemma` answer a question from standard input. */
 export const questionWord = 'answer-question';
@@ -24,9 +24,7 @@ export function openAnalyst([program, ...words]: readonly [program: string, ...a
   let running = 0;
   const waiting: (() => void)[] = [];
   const options = [env.NODE_OPTIONS, fewNewObjects].filter(Boolean).join(' ');
-  const present = Object.fromEntries(
-    Object.entries({ ...env, NODE_OPTIONS: options }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
+  const present = setVariables({ ...env, NODE_OPTIONS: options });
   const start = (): Piped => startPiped(program, [...words, questionWord], { cwd: process.cwd(), env: present });
   const ahead = waitingProcess(start);
   const answer: Analyst = async (order, { ms, signal, isBackground = false }) => {
@@ -99,13 +97,9 @@ async function ask({ child, kill }: Piped, order: AnalystOrder, ms: number, sign
     problem ??= error;
     kill();
   };
-  const slow = new StemmaError(
-    'UNAVAILABLE',
+  const slow = refusal(
     `The question took longer than ${Math.round(ms / 1_000)} seconds and was stopped. Ask for less, such as fewer rows or a shorter time.`,
-    {
-      reason: 'time',
-      field: 'sql',
-    },
+    'time',
   );
   const timer = setTimeout(() => stop(slow), ms);
   const abort = (): void => stop();
@@ -144,14 +138,10 @@ async function ask({ child, kill }: Piped, order: AnalystOrder, ms: number, sign
 /** The line that names an error, without the places in the code around it. */
 const errorLine = (said: string): string => /^\w*Error\b.*/m.exec(said)?.[0] ?? said.trim().split('\n').at(-1) ?? '';
 
+const refusal = (message: string, reason: string): StemmaError => new StemmaError('UNAVAILABLE', message, { reason, field: 'sql' });
+
 const ended = (code: number, said: string): StemmaError =>
-  new StemmaError('UNAVAILABLE', `The process that answers questions ended with code ${code}: ${errorLine(said)}`, {
-    reason: 'ended',
-    field: 'sql',
-  });
+  refusal(`The process that answers questions ended with code ${code}: ${errorLine(said)}`, 'ended');
 
 const tooLarge = (): StemmaError =>
-  new StemmaError('UNAVAILABLE', 'The question needed more memory than it may use and was stopped. Ask for fewer rows, or for shorter texts.', {
-    reason: 'memory',
-    field: 'sql',
-  });
+  refusal('The question needed more memory than it may use and was stopped. Ask for fewer rows, or for shorter texts.', 'memory');

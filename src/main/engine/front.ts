@@ -6,6 +6,7 @@ import { built, type ClientKind, type Frame, type FromEngine, maxFrameBytes, typ
 import { goFirst } from '../system/index.js';
 import type { Port } from './connection.js';
 import { readCall } from './frames.js';
+import { type Handlers, handle } from './messages.js';
 import type { FromWriter, ToWriter } from './pool.js';
 import { openReaders, type Readers } from './readers.js';
 
@@ -36,7 +37,7 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
   goFirst();
   const writer = new Worker(built('engine', 'work.js'), { name: 'stemma-writer', workerData: { kind: 'writer' } });
   const tell = (message: ToWriter): void => writer.postMessage(message);
-  writer.on('message', hear);
+  writer.on('message', (message: FromWriter) => handle(heard, message));
   writer.on('error', (error: Error) => say({ kind: 'failed', message: error.message }));
   writer.once('exit', () => {
     for (const each of readers.values()) each.close();
@@ -63,52 +64,37 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
     return made;
   }
 
-  function hear(message: FromWriter): void {
-    switch (message.kind) {
-      case 'ready':
-        kinds = message.kinds;
-        say({ kind: 'ready' });
-        return;
-      case 'frame':
-        connections.get(message.connection)?.send(message.frame);
-        return;
-      case 'close':
-        connections.get(message.connection)?.end();
-        connections.delete(message.connection);
-        return;
-      case 'using': {
-        const connection = connections.get(message.connection);
-        if (!connection) return;
-        connection.dir = message.dir;
-        if (places.get(message.dir)) readersOf(message.dir).wake();
-        return;
-      }
-      case 'place':
-        places.set(message.dir, message.place);
-        readers.get(message.dir)?.move(message.place);
-        return;
-      case 'live':
-        readers.get(message.dir)?.live(message.tips);
-        return;
-      case 'aided':
-        readers.get(message.dir)?.aided(message.reader, message.number, message.answer);
-        return;
-      case 'leave': {
-        const { dir, number } = message;
-        void (readers.get(dir)?.leave() ?? Promise.resolve()).then(() => tell({ kind: 'left', number }));
-        return;
-      }
-      case 'caches':
-        tell({ ...message, sizes: [...readers.values()].flatMap((each) => each.caches()) });
-        return;
-      case 'failed':
-        isStopping = true;
-        say(message);
-        return;
-      default:
-        say(message);
-    }
-  }
+  const heard: Handlers<FromWriter> = {
+    ready: (message) => {
+      kinds = message.kinds;
+      say({ kind: 'ready' });
+    },
+    frame: ({ connection, frame }) => connections.get(connection)?.send(frame),
+    close: ({ connection }) => {
+      connections.get(connection)?.end();
+      connections.delete(connection);
+    },
+    using: ({ connection: number, dir }) => {
+      const connection = connections.get(number);
+      if (!connection) return;
+      connection.dir = dir;
+      if (places.get(dir)) readersOf(dir).wake();
+    },
+    place: ({ dir, place }) => {
+      places.set(dir, place);
+      readers.get(dir)?.move(place);
+    },
+    live: ({ dir, tips }) => readers.get(dir)?.live(tips),
+    aided: ({ dir, reader, number, answer }) => readers.get(dir)?.aided(reader, number, answer),
+    leave: ({ dir, number }) => (readers.get(dir)?.leave() ?? Promise.resolve()).then(() => tell({ kind: 'left', number })),
+    caches: (message) => tell({ ...message, sizes: [...readers.values()].flatMap((each) => each.caches()) }),
+    failed: (message) => {
+      isStopping = true;
+      say(message);
+    },
+    vault: say,
+    update: say,
+  };
 
   function take(connection: number, frame: unknown): void {
     const call = readCall(frame, maxFrameBytes);
@@ -144,28 +130,22 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
     tell({ kind: 'close', connection: number });
   }
 
-  return (message, port) => {
-    switch (message.kind) {
-      case 'start':
-        ({ options } = message);
-        tell(message);
-        return;
-      case 'connect':
-        connect(message.connection, message.caller, port);
-        return;
-      case 'frame':
-        take(message.connection, message.frame);
-        return;
-      case 'close':
-        close(message.connection);
-        return;
-      case 'stop':
-        isStopping = true;
-        // The writer closes last, so that SQLite folds the logs into the files.
-        void Promise.race([Promise.all([...readers.values()].map((each) => each.leave())), leaveTime()]).then(() => tell(message));
-        return;
-      default:
-        tell(message);
-    }
+  const asked: Handlers<ToEngine, [port: Port | undefined]> = {
+    start: (message) => {
+      ({ options } = message);
+      tell(message);
+    },
+    connect: ({ connection, caller }, port) => connect(connection, caller, port),
+    frame: ({ connection, frame }) => take(connection, frame),
+    close: ({ connection }) => close(connection),
+    stop: (message) => {
+      isStopping = true;
+      // The writer closes last, so that SQLite folds the logs into the files.
+      void Promise.race([Promise.all([...readers.values()].map((each) => each.leave())), leaveTime()]).then(() => tell(message));
+    },
+    startup: tell,
+    vault: tell,
+    update: tell,
   };
+  return (message, port) => handle(asked, message, port);
 }

@@ -16,6 +16,7 @@ import {
 } from '../../core/project/index.js';
 import { router } from '../../core/router/index.js';
 import type { Frame } from '../launch/index.js';
+import { type Handlers, handle, openQuestions } from './messages.js';
 import { type AidQuestion, type FromReader, mostReaders, type ReaderOrder, type ToReader } from './pool.js';
 
 /** The most milliseconds that a read waits until the writer has stored the calls of new commits. */
@@ -36,13 +37,12 @@ export function readForFront(): void {
   const say = (message: FromReader): void => parent.postMessage(message);
   const handler = new RPCHandler(router, { plugins: [new ResponseHeadersPlugin()] });
   const sockets = new Map<number, MinimalWebsocket>();
-  const asked = new Map<number, PromiseWithResolvers<unknown>>();
+  const asked = openQuestions<unknown>();
   let { place } = order;
   let opened: Held | undefined;
   /** The open project, and earlier ones that calls still read. */
   const all = new Set<Held>();
   let live: ReadonlySet<string> = new Set();
-  let count = 0;
   const share = (projects: number): void => shareCaches(cacheShares.readers / mostReaders / projects);
   share(order.projects);
 
@@ -62,12 +62,8 @@ export function readForFront(): void {
   const close = (held: Held): void => {
     if (all.delete(held)) held.close();
   };
-  const ask = (connection: number, question: AidQuestion): Promise<unknown> => {
-    const answer = Promise.withResolvers<unknown>();
-    asked.set(++count, answer);
-    say({ kind: 'ask', number: count, connection, question });
-    return answer.promise;
-  };
+  const ask = (connection: number, question: AidQuestion): Promise<unknown> =>
+    asked.ask((number) => say({ kind: 'ask', number, connection, question }));
 
   function readingFor(connection: number, using: (held: Held) => void): Reading {
     let held: Held | undefined;
@@ -125,44 +121,35 @@ export function readForFront(): void {
     handler.message(socket, frame as string, { context: { reading: readingFor(connection, using) } }).then(ended, ended);
   }
 
-  parent.on('message', (message: ToReader) => {
-    switch (message.kind) {
-      case 'frame':
-        take(message.connection, message.frame);
-        return;
-      case 'end': {
-        const socket = sockets.get(message.connection);
-        sockets.delete(message.connection);
-        if (socket) handler.close(socket);
-        return;
-      }
-      case 'place': {
-        // Calls that still read end on the connection that they began with.
-        leave();
-        ({ place } = message);
-        return;
-      }
-      case 'live':
-        live = new Set(message.tips);
-        return;
-      case 'aided': {
-        const answer = asked.get(message.number);
-        asked.delete(message.number);
-        if ('refused' in message.answer) {
-          const { code, message: why, data } = message.answer.refused;
-          answer?.reject(new StemmaError(code, why, data));
-        } else answer?.resolve(message.answer.result);
-        return;
-      }
-      case 'share':
-        share(message.projects);
-        return;
-      case 'leave':
-        // The file is about to be replaced, so nobody reads it any longer.
-        opened = undefined;
-        for (const held of all) close(held);
-        say({ kind: 'left' });
-    }
-  });
+  const heard: Handlers<ToReader> = {
+    frame: ({ connection, frame }) => take(connection, frame),
+    end: ({ connection }) => {
+      const socket = sockets.get(connection);
+      sockets.delete(connection);
+      if (socket) handler.close(socket);
+    },
+    place: (message) => {
+      // Calls that still read end on the connection that they began with.
+      leave();
+      ({ place } = message);
+    },
+    live: ({ tips }) => {
+      live = new Set(tips);
+    },
+    aided: ({ number, answer }) => {
+      const question = asked.take(number);
+      if ('result' in answer) return question?.resolve(answer.result);
+      const { code, message, data } = answer.refused;
+      question?.reject(new StemmaError(code, message, data));
+    },
+    share: ({ projects }) => share(projects),
+    leave: () => {
+      // The file is about to be replaced, so nobody reads it any longer.
+      opened = undefined;
+      for (const held of all) close(held);
+      say({ kind: 'left' });
+    },
+  };
+  parent.on('message', (message: ToReader) => handle(heard, message));
   say({ kind: 'ready' });
 }

@@ -1,10 +1,11 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { ORPCError } from '@orpc/server';
+import type { UpdateCheck } from '../../core/contract/index.js';
 import type { Engine, EngineOptions, ReadingThreads, Session } from '../../core/project/index.js';
 import type { FromEngine, ToEngine } from '../launch/index.js';
 import { type Port, serveConnection } from './connection.js';
+import { type Handlers, handle, openQuestions } from './messages.js';
 import { startEngine } from './start.js';
-import { updatesOver } from './updates.js';
-import { vaultOver } from './vault.js';
 
 /** What the thread that writes tells the threads that read. */
 export interface PoolSide extends ReadingThreads {
@@ -19,8 +20,12 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
   let engine: Engine | undefined;
   let options: { startup: EngineOptions['startup'] } | undefined;
   const relayed = new Map<number, MessagePort>();
-  const keys = vaultOver(say);
-  const updates = updatesOver(say);
+  /** What only the host can ask of the operating system and of the app. */
+  const secrets = openQuestions<string>();
+  const updates = openQuestions<UpdateCheck>();
+  const askFor = (act: 'seal' | 'unseal') => (text: string) => secrets.ask((number) => say({ kind: 'vault', number, act, text }));
+  const vault = { seal: askFor('seal'), unseal: askFor('unseal') };
+  const checkForUpdates = (): Promise<UpdateCheck> => updates.ask((number) => say({ kind: 'update', number }));
 
   /** Makes a port for a connection whose frames arrive as messages, so that it is served like every other connection. */
   function relay(connection: number): Port {
@@ -33,53 +38,46 @@ export function engineBehind(say: (message: FromEngine) => void, ended: () => vo
     return port1;
   }
 
-  return (message, port) => {
-    switch (message.kind) {
-      case 'start': {
-        try {
-          const desktop = message.desktop && { ...message.desktop, vault: keys.vault, checkForUpdates: updates.check };
-          engine = startEngine({ ...message.options, readers: pool }, desktop);
-          options = engine.options;
-          say({ kind: 'ready' });
-        } catch (error) {
-          say({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
-          ended();
-        }
-        return;
-      }
-      case 'startup':
-        if (options) options.startup = message.startup;
-        return;
-      case 'vault':
-        keys.answer(message);
-        return;
-      case 'update':
-        updates.answer(message);
-        return;
-      case 'connect':
-        if (engine) {
-          const { connection } = message;
-          const session = serveConnection(engine, port ?? relay(connection), message.caller, ({ dir }) => pool?.using(connection, dir));
-          pool?.connected(connection, session);
-        }
-        return;
-      case 'frame':
-        relayed.get(message.connection)?.postMessage(message.frame);
-        return;
-      case 'close': {
-        const end = relayed.get(message.connection);
-        relayed.delete(message.connection);
-        pool?.ended(message.connection);
-        end?.close();
-        return;
-      }
-      case 'stop':
-        // A port that stays open keeps the thread alive.
-        for (const port of relayed.values()) port.close();
-        relayed.clear();
-        engine?.close();
-        engine = undefined;
+  const asked: Handlers<ToEngine, [port: Port | undefined]> = {
+    start: (message) => {
+      try {
+        engine = startEngine({ ...message.options, readers: pool }, message.desktop && { ...message.desktop, vault, checkForUpdates });
+        options = engine.options;
+        say({ kind: 'ready' });
+      } catch (error) {
+        say({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
         ended();
-    }
+      }
+    },
+    startup: ({ startup }) => {
+      if (options) options.startup = startup;
+    },
+    vault: ({ number, text, problem = 'The operating system cannot store secrets here.' }) => {
+      const question = secrets.take(number);
+      if (text !== undefined) question?.resolve(text);
+      else question?.reject(new ORPCError('UNAVAILABLE', { message: problem, status: 503 }));
+    },
+    update: ({ number, result }) => updates.take(number)?.resolve(result),
+    connect: ({ connection, caller }, port) => {
+      if (!engine) return;
+      const session = serveConnection(engine, port ?? relay(connection), caller, ({ dir }) => pool?.using(connection, dir));
+      pool?.connected(connection, session);
+    },
+    frame: ({ connection, frame }) => relayed.get(connection)?.postMessage(frame),
+    close: ({ connection }) => {
+      const end = relayed.get(connection);
+      relayed.delete(connection);
+      pool?.ended(connection);
+      end?.close();
+    },
+    stop: () => {
+      // A port that stays open keeps the thread alive.
+      for (const port of relayed.values()) port.close();
+      relayed.clear();
+      engine?.close();
+      engine = undefined;
+      ended();
+    },
   };
+  return (message, port) => handle(asked, message, port);
 }

@@ -1,7 +1,7 @@
 import { StemmaError } from '../../core/base/index.js';
 import type { UpdateCheck, UpdateSettings } from '../../core/contract/index.js';
 import { makeFolders, replaceFile } from '../../core/files/index.js';
-import { type FromEngine, readUpdates, type ToEngine, updatesFile } from '../launch/index.js';
+import { readUpdates, updatesFile } from '../launch/index.js';
 
 export interface Updates {
   settings(): UpdateSettings;
@@ -29,21 +29,3 @@ export const openUpdates = (dataDir: string, check?: () => Promise<UpdateCheck>)
       );
     }),
 });
-
-/** Asks the host for updates, over messages. */
-export function updatesOver(say: (message: FromEngine) => void): { readonly check: () => Promise<UpdateCheck>; answer(message: ToEngine): void } {
-  const waiting = new Map<number, (result: UpdateCheck) => void>();
-  let number = 0;
-  return {
-    check: () =>
-      new Promise((resolve) => {
-        waiting.set(++number, resolve);
-        say({ kind: 'update', number });
-      }),
-    answer: (message) => {
-      if (message.kind !== 'update') return;
-      waiting.get(message.number)?.(message.result);
-      waiting.delete(message.number);
-    },
-  };
-}

@@ -1,4 +1,5 @@
 import { workerData } from 'node:worker_threads';
+import type { AheadThread } from '../../core/project/index.js';
 import { storeCompiledCode } from '../launch/index.js';
 import { goSecond, protectFiles } from '../system/index.js';
 
@@ -11,7 +12,8 @@ switch ((workerData as { readonly kind?: string }).kind) {
     break;
   case 'ahead':
     goSecond();
-    (await import('./ahead.js')).readForWriter();
+    // Reads files for an import (core/project/ahead.ts).
+    (await import('../../core/project/index.js')).answerAhead(workerData as AheadThread);
     break;
   case 'reader':
     (await import('./reader.js')).readForFront();

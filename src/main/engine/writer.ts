@@ -3,6 +3,7 @@ import { StemmaError } from '../../core/base/index.js';
 import { contract, procedureNames } from '../../core/contract/index.js';
 import { type CacheSize, type Project, prepare, type Session } from '../../core/project/index.js';
 import { kindOf } from '../../core/router/index.js';
+import { openQuestions } from './messages.js';
 import type { Aid, AidAnswer, FromWriter, ToWriter } from './pool.js';
 import { engineBehind } from './serve.js';
 
@@ -19,9 +20,8 @@ export function writeForFront(): void {
   const say = (message: FromWriter): void => parent.postMessage(message);
   const sessions = new Map<number, Session>();
   const open = new Map<string, { readonly project: Project; tips: string }>();
-  const leaving = new Map<number, () => void>();
-  const looking = new Map<number, (sizes: readonly CacheSize[]) => void>();
-  let count = 0;
+  const leaves = openQuestions<void>();
+  const looks = openQuestions<readonly CacheSize[]>();
 
   /** Says where a project is read, when it was opened or opened again. */
   const opened = (project: Project): void => {
@@ -29,23 +29,11 @@ export function writeForFront(): void {
     open.set(project.dir, { project, tips: '' });
     say({ kind: 'place', dir: project.dir, place: project.place });
   };
-  const leave = (dir: string): Promise<void> => {
-    const left = Promise.withResolvers<void>();
-    leaving.set(++count, left.resolve);
-    say({ kind: 'leave', dir, number: count });
-    return left.promise;
-  };
-  const caches = (): Promise<readonly CacheSize[]> => {
-    const answered = Promise.withResolvers<readonly CacheSize[]>();
-    looking.set(++count, answered.resolve);
-    say({ kind: 'caches', number: count });
-    return answered.promise;
-  };
 
   const answer = engineBehind(
     (message) => say(message.kind === 'ready' ? { kind: 'ready', kinds: kindsOfCalls() } : message),
     () => {
-      clearInterval(looks);
+      clearInterval(timer);
       parent.close();
     },
     {
@@ -54,15 +42,15 @@ export function writeForFront(): void {
         const known = [...open.values()].find(({ project }) => project.dir === path);
         if (known) say({ kind: 'place', dir: path, place: known.project.place });
       },
-      leave,
-      caches,
+      leave: (dir) => leaves.ask((number) => say({ kind: 'leave', dir, number })),
+      caches: () => looks.ask((number) => say({ kind: 'caches', number })),
       connected: (connection, session) => void sessions.set(connection, session),
       using: (connection, dir) => say({ kind: 'using', connection, dir }),
       ended: (connection) => void sessions.delete(connection),
     },
   );
 
-  const looks = setInterval(() => {
+  const timer = setInterval(() => {
     for (const [dir, entry] of open) {
       const tips = [...entry.project.live()];
       const now = tips.join(' ');
@@ -105,13 +93,9 @@ export function writeForFront(): void {
 
   parent.on('message', (message: ToWriter) => {
     if (message.kind === 'aid') void help(message.dir, message.aid);
-    else if (message.kind === 'left') {
-      leaving.get(message.number)?.();
-      leaving.delete(message.number);
-    } else if (message.kind === 'caches') {
-      looking.get(message.number)?.(message.sizes);
-      looking.delete(message.number);
-    } else answer(message);
+    else if (message.kind === 'left') leaves.take(message.number)?.resolve();
+    else if (message.kind === 'caches') looks.take(message.number)?.resolve(message.sizes);
+    else answer(message);
   });
 }
 

@@ -7,6 +7,6 @@ export { goFirst, goSecond } from './priority.js';
 export { commandOf, endProcess, isRoot, isRunning, processesIn } from './processes.js';
 export { findProgram, launchOf, type ProgramSearch } from './programs.js';
 export { type Ended, endBySignal, endLike, forwardSignals, onEndSignal, onReload, type SignalWatch } from './signals.js';
-export { type Piped, programOutput, runBeside, runForPerson, runShell, startPiped } from './start.js';
+export { type Piped, programOutput, runBeside, runForPerson, runShell, setVariables, startPiped } from './start.js';
 export { openTerminal, terminalFor } from './terminals.js';
 export { wslHomes } from './wsl.js';

@@ -75,7 +75,7 @@ interface Limits extends Partial<Place> {
 export function programOutput(
   program: string,
   args: readonly string[],
-  { env = present(process.env), input, ...limits }: Limits = {},
+  { env = setVariables(process.env), input, ...limits }: Limits = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const { file, args: words, isVerbatim } = launchFor(program, args, env);
@@ -87,7 +87,8 @@ export function programOutput(
   });
 }
 
-const present = (env: Environment): Record<string, string> =>
+/** The variables that are set. */
+export const setVariables = (env: Environment): Record<string, string> =>
   Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 /** Starts a program that outlives this process. @param failed called if it does not start */
@@ -117,7 +118,7 @@ export function runForPerson(program: string, args: readonly string[], { env, on
     } catch (error) {
       return fail(error as NodeJS.ErrnoException);
     }
-    const child = spawnLaunch(launch, { stdio: ['inherit', onOutput ? 'pipe' : 'inherit', 'inherit'], env: present(env), windowsHide: false });
+    const child = spawnLaunch(launch, { stdio: ['inherit', onOutput ? 'pipe' : 'inherit', 'inherit'], env: setVariables(env), windowsHide: false });
     if (onOutput && child.stdout) onOutput(child.stdout);
     const stop = forwardSignals(child);
     child.on('error', (error: NodeJS.ErrnoException) => {
