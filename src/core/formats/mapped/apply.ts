@@ -1,9 +1,10 @@
 import { JSONPathEnvironment, type JSONPathQuery } from 'json-p3';
 import { isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
-import { type Mapping, type MappingGroup, type MappingRule, roles, type Selector } from '../../contract/index.js';
+import { type MappingGroup, type MappingRule, roles, type Selector } from '../../contract/index.js';
 import { usageIn } from '../shared/drafts.js';
 import { instant } from '../shared/wrapped.js';
 import { typeNameOf, unreadMark } from './parse.js';
+import type { MappingRules } from './rules.js';
 
 const environment = new JSONPathEnvironment();
 
@@ -28,7 +29,7 @@ type Read = (scope: Scope) => readonly Json[];
 type Test = (scope: Scope) => boolean;
 
 /** Prepares a mapping. @throws Error that names the selector with an invalid JSONPath or role. */
-export function applied(mapping: Mapping): Applied {
+export function applied(mapping: MappingRules): Applied {
   const { session = {}, record = {} } = mapping;
   const all = (name: 'sessions' | 'records', otherwise: string): ((value: Json) => readonly Json[]) => {
     const query = compiled(mapping[name] ?? otherwise, name);

@@ -1,14 +1,12 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
-import type { Mapping } from '../../contract/index.js';
 import type { ColumnValue, DatabaseRows } from '../format.js';
 import { adk } from './built-in-frameworks.js';
 import type { BuiltInDatabase, TableSession } from './parse-database.js';
 import type { Unmapped } from './parse-document.js';
 import { byNumber, columnJson, columnText, has, lastIds, readRows } from './rows.js';
-import { call, counts, json, result } from './rules.js';
+import { call, counts, each, json, type MappingRules, noted, replied, result, said, thought } from './rules.js';
 
-const gooseMapping: Mapping = {
-  stemmaMapping: 1,
+const gooseMapping: MappingRules = {
   name: 'goose',
   testedOn: 'a database that was made from the published schema 16',
   experimental: true,
@@ -18,22 +16,18 @@ const gooseMapping: Mapping = {
   },
   entries: [
     { when: '@.isSummary == true', kind: 'summary', text: '$.content[*].text' },
-    {
-      when: '@.isSummary != true',
-      each: '$.content[*]',
-      of: [
-        { when: "@.type == 'text'", kind: 'text', role: '^$.role', text: '$.text' },
-        { when: "@.type == 'thinking'", kind: 'thinking', text: '$.thinking', signature: '$.signature' },
-        { when: "@.type == 'reasoning'", kind: 'thinking', text: '$.text' },
-        { when: "@.type == 'image'", kind: 'image', role: '^$.role', image: '$.url' },
-        call("@.type == 'toolRequest'", '$.toolCall.value.name', '$.id', '$.toolCall.value.arguments'),
-        result("@.type == 'toolResponse' && @.toolResult.error", '$.id', '$.toolResult.error', { isError: '@.id' }),
-        result("@.type == 'toolResponse' && !@.toolResult.error", '$.id', '$.toolResult.value.content[*].text', {
-          isError: '@.toolResult.value.isError == true',
-        }),
-        { when: "@.type == 'systemNotification' || @.type == 'toolConfirmationRequest'", kind: 'event', toolName: '$.type' },
-      ],
-    },
+    each('@.isSummary != true', '$.content[*]', [
+      said("@.type == 'text'", '^$.role', '$.text'),
+      thought("@.type == 'thinking'", '$.thinking', { signature: '$.signature' }),
+      thought("@.type == 'reasoning'", '$.text'),
+      { when: "@.type == 'image'", kind: 'image', role: '^$.role', image: '$.url' },
+      call("@.type == 'toolRequest'", '$.toolCall.value.name', '$.id', '$.toolCall.value.arguments'),
+      result("@.type == 'toolResponse' && @.toolResult.error", '$.id', '$.toolResult.error', { isError: '@.id' }),
+      result("@.type == 'toolResponse' && !@.toolResult.error", '$.id', '$.toolResult.value.content[*].text', {
+        isError: '@.toolResult.value.isError == true',
+      }),
+      noted("@.type == 'systemNotification' || @.type == 'toolConfirmationRequest'", '$.type'),
+    ]),
   ],
 };
 
@@ -100,27 +94,22 @@ function gooseRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
 const numberOrNull = (value: ColumnValue | undefined): number | null => (value === null || value === undefined ? null : Number(value));
 
 const itemTexts = ['input_text', 'output_text', 'text'].map((type) => `@.type == '${type}'`).join(' || ');
-const openAiAgentsMapping: Mapping = {
-  stemmaMapping: 1,
+const openAiAgentsMapping: MappingRules = {
   name: 'openai-agents',
   testedOn: 'a database with a branch that was made from the published schema',
   experimental: true,
   record: { call: '$.call' },
   entries: [
-    { when: '@.item.role', kind: 'text', role: { path: '$.item.role', map: { developer: 'system' } }, text: { path: '$.item.content', texts: true } },
-    {
-      when: '@.item.role',
-      each: '$.item.content[*]',
-      of: [
-        { when: itemTexts, kind: 'text', role: { path: '^$.item.role', map: { developer: 'system' } }, text: '$.text' },
-        { when: "@.type == 'refusal'", kind: 'text', text: '$.refusal' },
-        { when: "@.type == 'input_image'", kind: 'image', image: '$.image_url' },
-      ],
-    },
+    said('@.item.role', { path: '$.item.role', map: { developer: 'system' } }, { path: '$.item.content', texts: true }),
+    each('@.item.role', '$.item.content[*]', [
+      said(itemTexts, { path: '^$.item.role', map: { developer: 'system' } }, '$.text'),
+      replied("@.type == 'refusal'", '$.refusal'),
+      { when: "@.type == 'input_image'", kind: 'image', image: '$.image_url' },
+    ]),
     { when: "@.item.type == 'reasoning'", each: '$.item.summary[*]', kind: 'thinking', text: '$.text' },
     call("@.item.type == 'function_call'", '$.item.name', '$.item.call_id', json('$.item.arguments')),
     result("@.item.type == 'function_call_output'", '$.item.call_id', '$.item.output'),
-    { when: "@.item.type == 'compaction'", kind: 'event', toolName: 'compaction' },
+    noted("@.item.type == 'compaction'", 'compaction'),
   ],
 };
 

@@ -1,27 +1,24 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
-import type { Mapping, MappingRule } from '../../contract/index.js';
+import type { MappingRule } from '../../contract/index.js';
 import { listBegun } from '../shared/cut-list.js';
 import { isDeep } from '../shared/jsonl.js';
-import { call, counts, json, result } from './rules.js';
+import { call, counts, each, json, type MappingRules, noted, result, said, thought, within } from './rules.js';
 
 /** A finished item of Codex. */
 const item = (type: string): string => `@.type == 'item.completed' && @.item.type == '${type}'`;
 
 /** The log of `codex exec --json`. It has neither the prompt nor the model, and counts the calls of a turn together. */
-export const codexExec: Mapping = {
-  stemmaMapping: 1,
+export const codexExec: MappingRules = {
   name: 'codex',
   testedOn: 'a log that was made from a public report (test/fixtures/cases/codex-exec-json)',
   recognize: "$[*][?@.type == 'thread.started' && @.thread_id]",
   sessions: '$[*]',
   session: { id: '$[?@.thread_id].thread_id' },
   entries: [
-    { when: item('reasoning'), kind: 'thinking', text: '$.item.text' },
-    { when: item('agent_message'), kind: 'text', role: 'assistant', text: '$.item.text' },
+    thought(item('reasoning'), '$.item.text'),
+    said(item('agent_message'), 'assistant', '$.item.text'),
     call(item('command_execution'), 'command_execution', '$.item.id', '$.item'),
-    result(item('command_execution'), '$.item.id', '$.item.aggregated_output', {
-      isError: '@.item.exit_code != 0',
-    }),
+    result(item('command_execution'), '$.item.id', '$.item.aggregated_output', { isError: '@.item.exit_code != 0' }),
     call(item('mcp_tool_call'), '$.item.tool', '$.item.id', '$.item.arguments'),
     result(item('mcp_tool_call'), '$.item.id', "$.item['result', 'error']", { isError: '@.item.error' }),
     call(
@@ -30,20 +27,16 @@ export const codexExec: Mapping = {
       '$.item.id',
       '$.item',
     ),
-    { when: item('error'), kind: 'event', toolName: 'error', text: '$.item.message', isError: '@.item' },
-    {
-      when: "@.type == 'turn.completed' && @.usage",
-      kind: 'event',
-      toolName: 'the calls of a turn',
-      usage: { ...counts('$.usage', 'input_tokens', 'output_tokens', 'cached_input_tokens'), includesCache: true },
-    },
-    { when: "@.type == 'turn.failed' || @.type == 'error'", kind: 'event', toolName: '$.type', text: "$['error', 'message']", isError: '@.type' },
+    noted(item('error'), 'error', { text: '$.item.message', isError: '@.item' }),
+    noted("@.type == 'turn.completed' && @.usage", 'the calls of a turn', {
+      usage: within(counts('$.usage', 'input_tokens', 'output_tokens', 'cached_input_tokens')),
+    }),
+    noted("@.type == 'turn.failed' || @.type == 'error'", '$.type', { text: "$['error', 'message']", isError: '@.type' }),
   ],
 };
 
 /** The log of `gemini --output-format stream-json`. It counts the calls of the run together. */
-export const geminiStream: Mapping = {
-  stemmaMapping: 1,
+export const geminiStream: MappingRules = {
   name: 'gemini',
   testedOn: 'a log that was made from a public report (test/fixtures/cases/gemini-stream-json)',
   recognize: "$[*][?@.type == 'init' && @.session_id]",
@@ -51,17 +44,12 @@ export const geminiStream: Mapping = {
   session: { id: '$[?@.session_id].session_id' },
   record: { at: '$.timestamp', model: '$.model' },
   entries: [
-    { when: "@.type == 'message' && @.role == 'user'", kind: 'text', role: 'user', text: '$.content' },
-    { when: "@.type == 'message' && @.role == 'assistant'", kind: 'text', role: 'assistant', text: '$.content' },
+    said("@.type == 'message' && @.role == 'user'", 'user', '$.content'),
+    said("@.type == 'message' && @.role == 'assistant'", 'assistant', '$.content'),
     call("@.type == 'tool_use'", '$.tool_name', '$.tool_id', '$.parameters'),
     result("@.type == 'tool_result'", '$.tool_id', "$['output', 'error']", { isError: "@.status == 'error'" }),
-    { when: "@.type == 'error'", kind: 'event', toolName: 'error', text: '$.message', isError: '@.type' },
-    {
-      when: "@.type == 'result' && @.stats",
-      kind: 'event',
-      toolName: 'the calls of a run',
-      usage: { ...counts('$.stats', 'input_tokens', 'output_tokens', 'cached'), includesCache: true },
-    },
+    noted("@.type == 'error'", 'error', { text: '$.message', isError: '@.type' }),
+    noted("@.type == 'result' && @.stats", 'the calls of a run', { usage: within(counts('$.stats', 'input_tokens', 'output_tokens', 'cached')) }),
   ],
 };
 
@@ -69,8 +57,7 @@ export const geminiStream: Mapping = {
 const cursorTools = ['shell', 'read', 'write', 'edit', 'grep', 'glob', 'ls', 'delete', 'todo', 'updateTodos', 'mcp', 'task', 'webSearch', 'webFetch'];
 
 /** The log of `cursor-agent --output-format stream-json`. Newer versions count the calls of the run together, others nothing. */
-export const cursorStream: Mapping = {
-  stemmaMapping: 1,
+export const cursorStream: MappingRules = {
   name: 'cursor',
   testedOn: 'a log that was made from a public report (test/fixtures/cases/gemini-stream-json)',
   recognize: "$[*][?@.type == 'system' && @.subtype == 'init' && @.session_id]",
@@ -78,9 +65,9 @@ export const cursorStream: Mapping = {
   session: { id: '$[?@.session_id].session_id', cwd: '$[?@.cwd].cwd' },
   record: { model: '$.model' },
   entries: [
-    { when: "@.type == 'user'", kind: 'text', role: 'user', text: '$.message.content[*].text' },
-    { when: "@.type == 'assistant'", kind: 'text', role: 'assistant', text: '$.message.content[*].text' },
-    { when: "@.type == 'thinking' && @.text", kind: 'thinking', text: '$.text' },
+    said("@.type == 'user'", 'user', '$.message.content[*].text'),
+    said("@.type == 'assistant'", 'assistant', '$.message.content[*].text'),
+    thought("@.type == 'thinking' && @.text", '$.text'),
     ...cursorTools.flatMap((tool): MappingRule[] => [
       call(`@.type == 'tool_call' && @.subtype == 'started' && @.tool_call.${tool}ToolCall`, tool, '$.call_id', `$.tool_call.${tool}ToolCall.args`),
       result(`@.type == 'tool_call' && @.subtype == 'completed' && @.tool_call.${tool}ToolCall`, '$.call_id', `$.tool_call.${tool}ToolCall.result`, {
@@ -93,19 +80,15 @@ export const cursorStream: Mapping = {
       '$.call_id',
       json('$.tool_call.function.arguments'),
     ),
-    { when: "@.type == 'result' && @.is_error == true", kind: 'event', toolName: 'result', text: '$.result', isError: '@.is_error' },
-    {
-      when: "@.type == 'result' && @.usage",
-      kind: 'event',
-      toolName: 'the calls of a run',
+    noted("@.type == 'result' && @.is_error == true", 'result', { text: '$.result', isError: '@.is_error' }),
+    noted("@.type == 'result' && @.usage", 'the calls of a run', {
       usage: counts('$.usage', 'inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'),
-    },
+    }),
   ],
 };
 
 /** The log of `droid exec --output-format stream-json`. It counts the calls of the run together, or nothing. */
-export const droidStream: Mapping = {
-  stemmaMapping: 1,
+export const droidStream: MappingRules = {
   name: 'droid',
   testedOn: 'one log of droid exec',
   recognize: "$[*][?@.type == 'system' && @.session_id && @.model]",
@@ -113,19 +96,16 @@ export const droidStream: Mapping = {
   session: { id: '$[?@.session_id].session_id', cwd: '$[?@.cwd].cwd' },
   record: { id: '$.id', at: '$.timestamp', model: '$.model' },
   entries: [
-    { when: "@.type == 'message' && @.role == 'user'", kind: 'text', role: 'user', text: '$.text' },
-    { when: "@.type == 'message' && @.role == 'assistant'", kind: 'text', role: 'assistant', text: '$.text' },
-    { when: "@.type == 'reasoning'", kind: 'thinking', text: '$.text' },
+    said("@.type == 'message' && @.role == 'user'", 'user', '$.text'),
+    said("@.type == 'message' && @.role == 'assistant'", 'assistant', '$.text'),
+    thought("@.type == 'reasoning'", '$.text'),
     call("@.type == 'tool_call'", '$.toolName', '$.toolCallId', '$.parameters'),
     result("@.type == 'tool_result'", '$.toolCallId', { path: '$.value' }, { isError: '@.isError == true' }),
-    { when: "@.type == 'completion' && @.finalText", kind: 'text', role: 'assistant', text: '$.finalText' },
-    {
-      when: "@.type == 'completion' && @.usage",
-      kind: 'event',
-      toolName: 'the calls of a run',
+    said("@.type == 'completion' && @.finalText", 'assistant', '$.finalText'),
+    noted("@.type == 'completion' && @.usage", 'the calls of a run', {
       usage: counts('$.usage', 'input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'),
-    },
-    { when: "@.type == 'error'", kind: 'event', toolName: 'error', text: '$.message', isError: '@.type' },
+    }),
+    noted("@.type == 'error'", 'error', { text: '$.message', isError: '@.type' }),
   ],
 };
 
@@ -177,8 +157,7 @@ const saidIn = ({ message }: JsonObject): string =>
   isObject(message) && Array.isArray(message.content) ? message.content.map((part) => stringAt(part, 'text') ?? '').join('') : '';
 
 /** Amp: a thread as one document. */
-export const amp: Mapping = {
-  stemmaMapping: 1,
+export const amp: MappingRules = {
   name: 'amp',
   testedOn: 'one thread of the command line',
   recognize: '$[?@[0].role && @[0].messageId >= 0]',
@@ -191,16 +170,13 @@ export const amp: Mapping = {
     usage: counts('$.usage', 'inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens'),
   },
   entries: [
-    {
-      each: '$.content[*]',
-      of: [
-        { when: "@.type == 'text'", kind: 'text', role: '^$.role', text: '$.text', author: '^$.usage.model' },
-        { when: "@.type == 'thinking'", kind: 'thinking', text: '$.thinking', signature: '$.signature', author: '^$.usage.model' },
-        { when: "@.type == 'redacted_thinking'", kind: 'thinking' },
-        call("@.type == 'tool_use'", '$.name', '$.id', '$.input', { author: '^$.usage.model' }),
-        result("@.type == 'tool_result'", '$.toolUseID', "$.run['result', 'error']", { isError: "@.run.status == 'error'" }),
-        { when: "@.type == 'image'", kind: 'image', role: 'user', image: '$.source.data' },
-      ],
-    },
+    each(undefined, '$.content[*]', [
+      said("@.type == 'text'", '^$.role', '$.text', { author: '^$.usage.model' }),
+      thought("@.type == 'thinking'", '$.thinking', { signature: '$.signature', author: '^$.usage.model' }),
+      { when: "@.type == 'redacted_thinking'", kind: 'thinking' },
+      call("@.type == 'tool_use'", '$.name', '$.id', '$.input', { author: '^$.usage.model' }),
+      result("@.type == 'tool_result'", '$.toolUseID', "$.run['result', 'error']", { isError: "@.run.status == 'error'" }),
+      { when: "@.type == 'image'", kind: 'image', role: 'user', image: '$.source.data' },
+    ]),
   ],
 };

@@ -1,9 +1,9 @@
-import type { Mapping, MappingRule } from '../../contract/index.js';
-import { call, json, result } from './rules.js';
+import type { MappingRule } from '../../contract/index.js';
+import { call, json, type MappingRules, noted, result, said } from './rules.js';
 
 /** Items of the Responses API, as the OpenAI Agents SDK stores them. */
 const items: MappingRule[] = [
-  { when: "@.role == 'user'", kind: 'text', role: 'user', text: { path: '$.content', texts: true } },
+  said("@.role == 'user'", 'user', { path: '$.content', texts: true }),
   { when: "@.role == 'user'", each: '$.content[*]', kind: 'text', role: 'user', text: '$.text' },
   { when: "@.role == 'assistant'", each: '$.content[*]', kind: 'text', text: "$['text','refusal']" },
   { when: "@.type == 'reasoning'", each: '$.summary[*]', kind: 'thinking', text: '$.text' },
@@ -13,8 +13,7 @@ const items: MappingRule[] = [
 ];
 
 /** The state of a run of the OpenAI Agents SDK that waits, for example for an approval: its input, then the items that it made. */
-export const openAiAgentsState: Mapping = {
-  stemmaMapping: 1,
+export const openAiAgentsState: MappingRules = {
   name: 'openai-agents',
   testedOn: 'three states from the tests of the SDK (schemas 1.13 and 1.17)',
   experimental: true,
@@ -22,22 +21,21 @@ export const openAiAgentsState: Mapping = {
   session: { id: '$.trace.id' },
   records: "$['original_input','generated_items']",
   entries: [
-    { kind: 'text', role: 'user', text: { path: '$', texts: true } },
+    said(undefined, 'user', { path: '$', texts: true }),
     { each: '$[?@.role || (@.type && !@.raw_item)]', of: items },
     { each: "$[?@.type != 'tool_approval_item'].raw_item", of: items },
   ],
 };
 
 /** Managed agents of Anthropic's API: the calls of its client, one a line, as LangSmith's tests record them. */
-export const managedAgents: Mapping = {
-  stemmaMapping: 1,
+export const managedAgents: MappingRules = {
   name: 'managed-agent',
   testedOn: 'a recording from the tests of the LangSmith SDK',
   experimental: true,
   recognize: "$[?@[0] == 'client.beta.sessions.events.stream']",
   record: { id: '$[1].id', at: '$[1].processed_at' },
   entries: [
-    { when: "@[0] == 'client.beta.sessions.create'", kind: 'text', role: 'system', text: '$[1].agent.system' },
+    said("@[0] == 'client.beta.sessions.create'", 'system', '$[1].agent.system'),
     { when: "@[1].type == 'user.message'", each: '$[1].content[*]', kind: 'text', role: 'user', text: '$.text' },
     { when: "@[1].type == 'agent.thinking'", each: '$[1].content[*]', kind: 'thinking', text: "$['thinking','text']" },
     { when: "@[1].type == 'agent.message'", each: '$[1].content[*]', kind: 'text', text: '$.text' },
@@ -48,6 +46,6 @@ export const managedAgents: Mapping = {
       '$[1].input',
     ),
     result('@[1].tool_use_id && @[1].content', '$[1].tool_use_id', '$[1].content[*].text', { isError: '@[1].is_error == true' }),
-    { when: "@[1].type == 'session.error'", kind: 'event', toolName: 'session.error' },
+    noted("@[1].type == 'session.error'", 'session.error'),
   ],
 };

@@ -1,48 +1,38 @@
 // Agents of the terminal whose sessions are documents or databases of JSON.
 import { isObject, type Json, parseJson, stringAt } from '../../base/index.js';
-import type { Mapping } from '../../contract/index.js';
+import type { MappingRule } from '../../contract/index.js';
 import { isDeep } from '../shared/jsonl.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { Unmapped } from './parse-document.js';
 import { byNumber, columnText, has, type lastIds, readRows } from './rows.js';
-import { call, json, result } from './rules.js';
+import { call, each, functionCalls, json, type MappingRules, noted, replied, result, said, thought } from './rules.js';
 
 /** Sessions of Continue's command line. It counts the tokens of a whole session only, and records no times and no system prompt. */
-export const continueCli: Mapping = {
-  stemmaMapping: 1,
+export const continueCli: MappingRules = {
   name: 'continue',
   testedOn: 'one session of another project’s tests',
   recognize: '$.history[?@.message.role]',
   records: '$.history[*]',
   session: { id: '$.sessionId', title: '$.title', cwd: '$.workspaceDirectory' },
   entries: [
-    { when: "@.message.role == 'system'", kind: 'text', role: 'system', text: '$.message.content' },
-    { when: "@.message.role == 'user'", kind: 'text', role: 'user', text: { path: '$.message.content', texts: true } },
-    { when: "@.message.role == 'user'", each: '$.message.content[*]', of: [{ when: '@.text', kind: 'text', role: 'user', text: '$.text' }] },
-    { when: '@.reasoning.text', kind: 'thinking', text: '$.reasoning.text' },
-    { when: "@.message.role == 'assistant'", kind: 'text', text: { path: '$.message.content', texts: true } },
-    {
-      each: '$.message.toolCalls[*]',
-      kind: 'tool_call',
-      toolName: '$.function.name',
-      toolCallId: '$.id',
-      arguments: { path: '$.function.arguments', json: true },
-    },
-    {
-      when: '@.toolCallStates',
-      each: '$.toolCallStates[*]',
-      of: [
-        result('@.output', '$.toolCallId', '$.output[*].content', { isError: "@.status == 'errored' || @.status == 'canceled'" }),
-        { when: '!@.output', kind: 'event', toolName: 'tool state' },
-      ],
-    },
+    said("@.message.role == 'system'", 'system', '$.message.content'),
+    said("@.message.role == 'user'", 'user', { path: '$.message.content', texts: true }),
+    each("@.message.role == 'user'", '$.message.content[*]', [said('@.text', 'user', '$.text')]),
+    thought('@.reasoning.text', '$.reasoning.text'),
+    replied("@.message.role == 'assistant'", { path: '$.message.content', texts: true }),
+    functionCalls('$.message.toolCalls[*]'),
+    each('@.toolCallStates', '$.toolCallStates[*]', [
+      result('@.output', '$.toolCallId', '$.output[*].content', { isError: "@.status == 'errored' || @.status == 'canceled'" }),
+      noted('!@.output', 'tool state'),
+    ]),
     result("@.message.role == 'tool'", '$.message.toolCallId', '$.message.content'),
   ],
 };
 
+const kiroResult = (isError: string): MappingRule => result('@.tool_use_id', '$.tool_use_id', "$.content[*]['Text', 'Json']", { isError });
+
 /** Conversations of Kiro's command line (and of Amazon Q before it). It records no counts and no system prompt. */
-export const kiro: Mapping = {
-  stemmaMapping: 1,
+export const kiro: MappingRules = {
   name: 'kiro',
   testedOn: 'one conversation of another project’s tests',
   recognize: '$.history[?@.user.content]',
@@ -50,21 +40,13 @@ export const kiro: Mapping = {
   session: { id: '$.conversation_id', cwd: '$.history[0].user.env_context.env_state.current_working_directory' },
   record: { at: '$.user.timestamp', model: '$.request_metadata.model_id' },
   entries: [
-    { kind: 'text', role: 'user', text: '$.user.content.Prompt.prompt' },
-    {
-      when: '@.user.content.ToolUseResults',
-      each: '$.user.content.ToolUseResults.tool_use_results[*]',
-      of: [result('@.tool_use_id', '$.tool_use_id', "$.content[*]['Text', 'Json']", { isError: "@.status == 'Error'" })],
-    },
-    {
-      when: '@.user.content.CancelledToolUses',
-      each: '$.user.content.CancelledToolUses.tool_use_results[*]',
-      of: [result('@.tool_use_id', '$.tool_use_id', "$.content[*]['Text', 'Json']", { isError: '@.tool_use_id' })],
-    },
-    { kind: 'text', role: 'user', text: '$.user.content.CancelledToolUses.prompt' },
-    { kind: 'text', text: '$.assistant.Response.content' },
-    { kind: 'text', text: '$.assistant.ToolUse.content' },
-    { when: '@.assistant.ToolUse', each: '$.assistant.ToolUse.tool_uses[*]', of: [call('@.id', '$.name', '$.id', '$.args')] },
+    said(undefined, 'user', '$.user.content.Prompt.prompt'),
+    each('@.user.content.ToolUseResults', '$.user.content.ToolUseResults.tool_use_results[*]', [kiroResult("@.status == 'Error'")]),
+    each('@.user.content.CancelledToolUses', '$.user.content.CancelledToolUses.tool_use_results[*]', [kiroResult('@.tool_use_id')]),
+    said(undefined, 'user', '$.user.content.CancelledToolUses.prompt'),
+    replied(undefined, '$.assistant.Response.content'),
+    replied(undefined, '$.assistant.ToolUse.content'),
+    each('@.assistant.ToolUse', '$.assistant.ToolUse.tool_uses[*]', [call('@.id', '$.name', '$.id', '$.args')]),
   ],
 };
 
@@ -93,26 +75,22 @@ export const kiroDatabase: BuiltInDatabase = {
 
 const readTime = (source: Json): string | undefined => stringAt(isObject(source) ? source.user : undefined, 'timestamp');
 
-const crushMapping: Mapping = {
-  stemmaMapping: 1,
+const crushMapping: MappingRules = {
   name: 'crush',
   testedOn: 'one database of Crush 0.7',
   record: { model: '$.model' },
   entries: [
-    {
-      each: '$.parts[*]',
-      of: [
-        { when: "@.type == 'text' && @.isSummary == true", kind: 'summary', text: '$.data.text' },
-        { when: "@.type == 'text' && !@.isSummary", kind: 'text', role: '^$.role', text: '$.data.text' },
-        { when: "@.type == 'reasoning'", kind: 'thinking', text: '$.data.thinking', signature: '$.data.signature' },
-        call("@.type == 'tool_call'", '$.data.name', '$.data.id', json('$.data.input')),
-        result("@.type == 'tool_result'", '$.data.tool_call_id', '$.data.content', { isError: '@.data.is_error == true' }),
-        { when: "@.type == 'image_url'", kind: 'image', role: '^$.role', image: '$.data.url' },
-        { when: "@.type == 'binary'", kind: 'image', role: '^$.role', image: '$.url' },
-        { when: "@.type == 'finish' && @.data.reason == 'error'", kind: 'event', toolName: 'error', text: '$.data.message', isError: '@.type' },
-        { when: "@.type == 'finish' && @.data.reason != 'error'", kind: 'event', toolName: 'finish' },
-      ],
-    },
+    each(undefined, '$.parts[*]', [
+      { when: "@.type == 'text' && @.isSummary == true", kind: 'summary', text: '$.data.text' },
+      said("@.type == 'text' && !@.isSummary", '^$.role', '$.data.text'),
+      thought("@.type == 'reasoning'", '$.data.thinking', { signature: '$.data.signature' }),
+      call("@.type == 'tool_call'", '$.data.name', '$.data.id', json('$.data.input')),
+      result("@.type == 'tool_result'", '$.data.tool_call_id', '$.data.content', { isError: '@.data.is_error == true' }),
+      { when: "@.type == 'image_url'", kind: 'image', role: '^$.role', image: '$.data.url' },
+      { when: "@.type == 'binary'", kind: 'image', role: '^$.role', image: '$.url' },
+      noted("@.type == 'finish' && @.data.reason == 'error'", 'error', { text: '$.data.message', isError: '@.type' }),
+      noted("@.type == 'finish' && @.data.reason != 'error'", 'finish'),
+    ]),
   ],
 };
 

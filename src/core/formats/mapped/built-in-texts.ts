@@ -1,6 +1,6 @@
 // Histories in Markdown, read as records so that a mapping can say what they mean.
 import type { Json, JsonObject } from '../../base/index.js';
-import type { Mapping } from '../../contract/index.js';
+import { type MappingRules, noted, said } from './rules.js';
 
 const spoken = {
   sessions: '$.sessions[*]',
@@ -8,27 +8,25 @@ const spoken = {
   session: { id: '$.id', title: '$.title' },
   record: { at: '$.at', model: '$.model' },
   entries: [
-    { when: "@.is == 'prompt'", kind: 'text', role: 'user', text: '$.text' },
-    { when: "@.is == 'answer'", kind: 'text', role: 'assistant', text: '$.text' },
-    { when: "@.is == 'note'", kind: 'event', toolName: 'output', text: '$.text' },
-    { when: "@.is == 'command'", kind: 'event', toolName: 'command', text: '$.text' },
+    said("@.is == 'prompt'", 'user', '$.text'),
+    said("@.is == 'answer'", 'assistant', '$.text'),
+    noted("@.is == 'note'", 'output', { text: '$.text' }),
+    noted("@.is == 'command'", 'command', { text: '$.text' }),
   ],
-} satisfies Partial<Mapping>;
+} satisfies Partial<MappingRules>;
 
 /**
  * Aider's `.aider.chat.history.md` (aider/io.py: prompts begin with `#### `, its own output with `> `). The file records no tool calls, no system
  * prompt, no exact counts and no time zone. Times are those of the session, and of prompts where `.aider.input.history` lies beside it.
  */
-export const aider: Mapping = {
-  stemmaMapping: 1,
+export const aider: MappingRules = {
   name: 'aider',
   testedOn: 'two histories of other projects’ tests',
   ...spoken,
 };
 
 /** SpecStory's Markdown. It records no ids, no counts and no results of tools apart from what the text shows. */
-export const specStory: Mapping = {
-  stemmaMapping: 1,
+export const specStory: MappingRules = {
   name: 'specstory',
   testedOn: 'a file that was made from the published form',
   experimental: true,

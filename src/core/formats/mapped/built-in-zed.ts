@@ -1,6 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
-import type { Mapping } from '../../contract/index.js';
 import type { ColumnValue } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { maxExpanded } from '../shared/expansion.js';
@@ -8,10 +7,9 @@ import { isDeep } from '../shared/jsonl.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { Unmapped } from './parse-document.js';
 import { columnText, has, readRows } from './rows.js';
-import { call, counts, result } from './rules.js';
+import { call, counts, each, type MappingRules, noted, result, said, thought } from './rules.js';
 
-const zedMapping: Mapping = {
-  stemmaMapping: 1,
+const zedMapping: MappingRules = {
   name: 'zed',
   testedOn: 'a database that was made from the published types (crates/agent/src/db.rs and thread.rs, threads of version 0.3.0 and before)',
   experimental: true,
@@ -21,19 +19,16 @@ const zedMapping: Mapping = {
     usage: counts('$.usage', 'input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'),
   },
   entries: [
-    {
-      each: '$.parts[*]',
-      of: [
-        { when: "@.type == 'text'", kind: 'text', role: '^$.role', text: '$.text' },
-        { when: "@.type == 'mention'", kind: 'text', role: 'user', text: '$.text', isAdded: '@.type' },
-        { when: "@.type == 'thinking' && @.text", kind: 'thinking', text: '$.text', signature: '$.signature' },
-        { when: "@.type == 'redacted'", kind: 'event', toolName: 'redacted_thinking' },
-        { when: "@.type == 'image'", kind: 'image', role: '^$.role', image: '$.url' },
-        call("@.type == 'call'", '$.name', '$.id', '$.input'),
-        result("@.type == 'result'", '$.id', '$.text', { isError: '@.isError == true' }),
-        { when: "@.type == 'event'", kind: 'event', toolName: '$.name' },
-      ],
-    },
+    each(undefined, '$.parts[*]', [
+      said("@.type == 'text'", '^$.role', '$.text'),
+      said("@.type == 'mention'", 'user', '$.text', { isAdded: '@.type' }),
+      thought("@.type == 'thinking' && @.text", '$.text', { signature: '$.signature' }),
+      noted("@.type == 'redacted'", 'redacted_thinking'),
+      { when: "@.type == 'image'", kind: 'image', role: '^$.role', image: '$.url' },
+      call("@.type == 'call'", '$.name', '$.id', '$.input'),
+      result("@.type == 'result'", '$.id', '$.text', { isError: '@.isError == true' }),
+      noted("@.type == 'event'", '$.name'),
+    ]),
   ],
 };
 

@@ -1,5 +1,4 @@
 import { isObject, type Json, parseJson } from '../../base/index.js';
-import type { Mapping } from '../../contract/index.js';
 import { hasMembers } from '../shared/top-members.js';
 import { antigravity, droid, kimi, miniSweAgent, miniSweAgentMessages, openHands, openHandsEvents, sweAgent } from './built-in-agents.js';
 import { adkDatabase, goose, openAiAgents } from './built-in-databases.js';
@@ -11,10 +10,11 @@ import { aider, isAider, isSpecStory, readAider, readSpecStory, specStory } from
 import { zed } from './built-in-zed.js';
 import type { BuiltInDatabase } from './parse-database.js';
 import type { BuiltIn } from './parse-document.js';
+import type { MappingRules } from './rules.js';
 
-const one = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins });
+const one = (mapping: MappingRules, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins });
 
-const log = (mapping: Mapping, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins, read: readLog, ofLines: true });
+const log = (mapping: MappingRules, begins: BuiltIn['begins']): BuiltIn => ({ mapping, begins, read: readLog, ofLines: true });
 
 /** The first record of lines or of a list, after what a terminal printed. Undefined if the record is longer than the beginning. */
 function firstRecord(head: string): Json | undefined {

@@ -25,7 +25,8 @@ export const mapped: ImportableFormat = wrappedFormat({
   database: readerOfDatabases(builtInDatabases),
 });
 
-export const builtInMappings: readonly Mapping[] = [...new Set([...builtIns, ...builtInDatabases].map(({ mapping }) => mapping))];
+const distinctMappings = new Set([...builtIns, ...builtInDatabases].map(({ mapping }) => mapping));
+export const builtInMappings: readonly Mapping[] = [...distinctMappings].map((mapping) => ({ stemmaMapping: 1, ...mapping }));
 
 /** The format with this mapping in place of the built-in mappings. @throws Error that names an invalid JSONPath. */
 export function mappedBy(mapping: Mapping): ImportableFormat {

@@ -1,9 +1,9 @@
-import type { Mapping } from '../../contract/index.js';
 import type { DatabaseReader, DatabaseRows, Member } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { wrapLines } from '../shared/wrapped.js';
 import { type Applied, applied } from './apply.js';
 import { formatId, type Unmapped, wrapRecords } from './parse-document.js';
+import type { MappingRules } from './rules.js';
 
 export interface TableSession {
   readonly id: string;
@@ -16,7 +16,7 @@ export interface TableSession {
 }
 
 export interface BuiltInDatabase {
-  readonly mapping: Mapping;
+  readonly mapping: MappingRules;
   readonly mayBe: (name: string) => boolean;
   readonly recognize: (tables: DatabaseRows['tables']) => boolean;
   /** As in `DatabaseReader`. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { decodeText, defined, type Json, type JsonObject, parseJson } from '../../base/index.js';
-import type { Mapping } from '../../contract/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
 import { linesOnce, type NumberedLine, saidBefore } from '../shared/copies.js';
 import { cutOff, listBegun } from '../shared/cut-list.js';
@@ -12,6 +11,7 @@ import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { type Applied, applied, asRecord } from './apply.js';
 import { joinRecords } from './join-records.js';
 import { unreadMark } from './parse.js';
+import type { MappingRules } from './rules.js';
 
 export const formatId = 'mapped-v1';
 
@@ -56,7 +56,7 @@ export function linesUnread(bytes: Uint8Array): readonly Problem[] {
 }
 
 /** Why a mapping finds no entries in a document: the first selector that selects nothing. */
-export function reasonForNothing(mapping: Mapping, bytes: Uint8Array): string {
+export function reasonForNothing(mapping: MappingRules, bytes: Uint8Array): string {
   const document = documentIn(bytes);
   if (document === undefined) return 'the file is neither JSON nor lines of JSON';
   const prepared = applied(mapping);
@@ -70,10 +70,10 @@ export function reasonForNothing(mapping: Mapping, bytes: Uint8Array): string {
 }
 
 /** The conversations of a document by a mapping; undefined if the mapping does not recognize the document. */
-export const membersBy = (mapping: Mapping, prepared: Applied, bytes: Uint8Array, path = ''): readonly Member[] | undefined =>
+export const membersBy = (mapping: MappingRules, prepared: Applied, bytes: Uint8Array, path = ''): readonly Member[] | undefined =>
   membersIn(mapping, prepared, documentIn(bytes), path);
 
-function membersIn(mapping: Mapping, prepared: Applied, document: Json | undefined, path: string): readonly Member[] | undefined {
+function membersIn(mapping: MappingRules, prepared: Applied, document: Json | undefined, path: string): readonly Member[] | undefined {
   if (document === undefined || !prepared.recognizes(document)) return undefined;
   const sessions = prepared.sessions(document);
   const fileName = nameByFile(path);
@@ -153,7 +153,7 @@ export function wrapRecords(prepared: Applied, records: readonly Unmapped[], ses
 
 /** A built-in mapping, and a pattern for the beginning of its tool's files. */
 export interface BuiltIn {
-  readonly mapping: Mapping;
+  readonly mapping: MappingRules;
   readonly begins: (head: string, path: string) => boolean;
   /** Reads a text that is no JSON, or whose records say the same twice. `beside` is the text of the document next to it. */
   readonly read?: (text: string, beside: string | undefined) => Json | undefined;
