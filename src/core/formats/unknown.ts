@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { badRequest, concatBytes, decodeText, type EntryKey, inWords, isObject, parseJson } from '../base/index.js';
+import { digest } from './digest.js';
 import type { Format } from './format.js';
 import { decodeCbor, toJson } from './shared/cbor.js';
 import { countTokens } from './shared/tokens.js';
@@ -14,7 +14,7 @@ export const unknownFormat = (id: string): Format => ({
   recognize: () => 0,
   parse: (delta) => {
     const text = rawText(id, delta);
-    const key = `raw-${createHash('sha256').update(delta).digest('hex').slice(0, 16)}.0` as EntryKey;
+    const key = `raw-${digest(delta, 16)}.0` as EntryKey;
     return {
       entries:
         delta.length === 0
@@ -47,26 +47,19 @@ function describe(bytes: Uint8Array): { readonly words: string; readonly text: s
     const whole = parseJson(text);
     if (whole !== undefined) return { words: `It is one JSON document: ${describeShape(whole)}.`, text };
     const lines = text.split('\n').filter((line) => line.trim() !== '');
-    const objects = lines.flatMap((line) => {
-      const value = parseJson(line);
-      return isObject(value) ? [value] : [];
-    });
+    const objects = lines.map(parseJson).filter(isObject);
     if (objects.length > 0 && objects.length * 2 > lines.length)
       return { words: `It is JSON Lines, ${lines.length} of them: ${describeShape(objects)}.`, text };
     return { words: `It is plain text, ${lines.length} lines.`, text };
   }
-  const decoded = asCbor(bytes);
-  if (decoded !== undefined) return { words: `It is CBOR, shown as JSON: ${describeShape(decoded.value)}.`, text: decoded.json };
-  return { words: `It is binary data of ${bytes.length} bytes, shown in base64.`, text: Buffer.from(bytes).toString('base64') };
-}
-
-/** Only arrays and maps count as CBOR, because nearly any byte is a valid CBOR number. */
-function asCbor(bytes: Uint8Array): { readonly value: unknown; readonly json: string } | undefined {
+  // Only arrays and maps count as CBOR, because nearly any byte is a valid CBOR number.
   const major = (bytes[0] ?? 0) >> 5;
-  const value = major === 4 || major === 5 ? decodeCbor(bytes) : undefined;
-  if (value === undefined) return undefined;
-  const readable = toJson(value);
-  return { value: readable, json: JSON.stringify(readable) };
+  const decoded = major === 4 || major === 5 ? decodeCbor(bytes) : undefined;
+  if (decoded !== undefined) {
+    const value = toJson(decoded);
+    return { words: `It is CBOR, shown as JSON: ${describeShape(value)}.`, text: JSON.stringify(value) };
+  }
+  return { words: `It is binary data of ${bytes.length} bytes, shown in base64.`, text: Buffer.from(bytes).toString('base64') };
 }
 
 function describeShape(value: unknown): string {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   badRequest,
   canonicalJson,
@@ -10,6 +9,7 @@ import {
   type JsonObject,
   stringAt,
 } from '../../base/index.js';
+import { digest } from '../digest.js';
 import type { ParsedDelta, ParsedEntry, Problem, WritableEntry, WriteOptions } from '../format.js';
 import { answered, called, pictured, said, thought } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
@@ -96,7 +96,7 @@ function readEntries({ system, messages }: Document): readonly ParsedEntry[] {
 
 /** The key of an entry from its position and content, so that the same document has the same keys. */
 const makeKey = (sort: string, at: number, content: Json, block: number): EntryKey =>
-  `${sort}${at}-${createHash('sha256').update(canonicalJson(content)).digest('hex').slice(0, 12)}.${block}` as EntryKey;
+  `${sort}${at}-${digest(canonicalJson(content))}.${block}` as EntryKey;
 
 function messageEntries(message: JsonObject, at: number): readonly ParsedEntry[] {
   const role = message.role === 'assistant' ? 'assistant' : message.role === 'system' ? 'system' : 'user';

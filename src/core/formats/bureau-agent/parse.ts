@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { decodeText, type EntryKey, encodeText, type Json } from '../../base/index.js';
+import { digest } from '../digest.js';
 import type { ParsedEntry, WritableEntry } from '../format.js';
 import { type Cbor, toJson } from '../shared/cbor.js';
 import { answered, called, said, thought } from '../shared/drafts.js';
@@ -28,7 +28,7 @@ export function isMessage(value: Cbor): boolean {
 export function messageEntries(value: Cbor, bytes: Uint8Array, place: number): readonly ParsedEntry[] {
   const message = readFields(value);
   if (!message || !isMessage(value)) return [];
-  const name = `b${place}-${createHash('sha256').update(bytes).digest('hex').slice(0, 12)}`;
+  const name = `b${place}-${digest(bytes)}`;
   const role = textAt(message, 'role') === 'assistant' ? 'assistant' : 'user';
   const blocks: readonly Cbor[] =
     typeof message.content === 'string' ? [{ Type: 'text', Text: message.content }] : (message.content as readonly Cbor[]);

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { decodeText, defined, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { digest } from '../digest.js';
 import type { DocumentReader, TokenUsage } from '../format.js';
 import { blockDraft, readBlocks } from '../shared/anthropic-blocks.js';
 import type { RecordRole, TreeRecord } from '../shared/branches.js';
@@ -42,14 +42,10 @@ export const document: DocumentReader = {
   },
 };
 
-/** A compaction at its place among the messages of a session. */
-interface PlacedCompaction {
-  readonly at: number;
-  readonly wrapped: Wrapped;
-}
+type PlacedCompaction = NonNullable<ReturnType<typeof compactionIn>>;
 
-/** The last compaction of a session, which still has all messages: its summary and the kept ids. Undefined if the documents differ. */
-function compactionIn(session: JsonObject, compaction: JsonObject): PlacedCompaction | undefined {
+/** The last compaction of a session, which still has all messages, and its place among them. Undefined if the documents differ. */
+function compactionIn(session: JsonObject, compaction: JsonObject) {
   const [summary, ...others] = objectsIn(compaction.messages);
   const { source_message_count: at } = compaction;
   const before = typeof at === 'number' ? objectsIn(session.messages).slice(0, at) : [];
@@ -58,7 +54,8 @@ function compactionIn(session: JsonObject, compaction: JsonObject): PlacedCompac
   if (!others.every(({ id }) => typeof id === 'string' && ids.has(id))) return undefined;
   const kept = others.map(({ id }) => id as string);
   const id = `compaction-${digest(JSON.stringify(summary))}`;
-  return { at, wrapped: { id, record: { ...summary, kept }, at: isObject(summary.metadata) ? summary.metadata.generatedAt : undefined } };
+  const wrapped: Wrapped = { id, record: { ...summary, kept }, at: isObject(summary.metadata) ? summary.metadata.generatedAt : undefined };
+  return { at, wrapped };
 }
 
 /** The messages before a compaction that it keeps, and the system prompt, which every request has. */
@@ -80,7 +77,7 @@ function readSession(value: JsonObject, { about: listed, placed }: Beside = {}) 
   const { origin } = value;
   const agent = value.agent === 'subagent' || stringAt(origin, 'mode') === 'subagent' ? 'agent' : undefined;
   const messages = objectsIn(value.messages).map(
-    (message, at): Wrapped => ({ id: stringAt(message, 'id') ?? `${at}-${digest(JSON.stringify(message))}`, record: message, at: message.ts }),
+    (message, at): Wrapped => ({ id: stringAt(message, 'id') ?? nameByContent(message, at), record: message, at: message.ts }),
   );
   const records: Wrapped[] = [
     ...(system ? [{ id: `system-${digest(system)}`, record: { role: 'system', content: system } }] : []),
@@ -94,14 +91,14 @@ function readSession(value: JsonObject, { about: listed, placed }: Beside = {}) 
   return { id: own, lines: () => wrapLines(formatId, own, about, records), ...defined({ title, cwd }) };
 }
 
-/** A task is named by its folder. Its messages have no ids and are named by their content. */
+/** A task is named by its folder. Its messages have no ids. */
 function taskOf(messages: readonly JsonObject[], path: string) {
   const id = /([^/\\]+)[/\\][^/\\]+$/.exec(path)?.[1] ?? 'task';
-  const records = messages.map((message, at): Wrapped => ({ id: `${at}-${digest(JSON.stringify(message))}`, record: message, at: message.ts }));
+  const records = messages.map((message, at): Wrapped => ({ id: nameByContent(message, at), record: message, at: message.ts }));
   return { id, lines: () => wrapLines(formatId, id, { sessionId: id }, records) };
 }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+const nameByContent = (message: JsonObject, at: number): string => `${at}-${digest(JSON.stringify(message))}`;
 
 const kindOf = (message: JsonObject): string | undefined => stringAt(message.metadata, 'kind');
 const isSummary = (message: JsonObject): boolean => kindOf(message) === 'compaction_summary' || message.isSummary === true;
@@ -134,12 +131,12 @@ const unframed = (draft: UnplacedEntry): UnplacedEntry => {
 /** The entries of a message. */
 export function readEntries(message: JsonObject): readonly Numbered[] {
   const blocks = readBlocks(message.content);
-  if (isShownOnly(message)) return [[0, failed(blocks.map((block) => stringAt(block, 'text') ?? '').join('\n'))]];
-  if (isSummary(message)) return [[0, summarized(blocks.map((block) => stringAt(block, 'text') ?? '').join('\n'))]];
+  const text = (): string => blocks.map((block) => stringAt(block, 'text') ?? '').join('\n');
+  if (isShownOnly(message)) return [[0, failed(text())]];
+  if (isSummary(message)) return [[0, summarized(text())]];
   if (message.role === 'system') return [[0, said('system', stringAt(message, 'content') ?? '')]];
   if (message.role !== 'assistant') return blocks.map((block, at): Numbered => [at, fileOr(block, unframed(blockDraft(block, 'user')))]);
-  const model = stringAt(message.modelInfo, 'id') ?? stringAt(message.modelInfo, 'modelId');
-  const author = model === undefined ? {} : { author: model };
+  const author = defined({ author: stringAt(message.modelInfo, 'id') ?? stringAt(message.modelInfo, 'modelId') });
   return withUsage(
     blocks.map((block, at): Numbered => [at, blockDraft(block, 'assistant', author)]),
     // The input count includes the tokens read from the cache (3.0.65).

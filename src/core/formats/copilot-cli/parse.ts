@@ -24,12 +24,9 @@ export type Gathered = ReadonlyMap<string, TokenUsage>;
 export function gather(records: readonly JsonObject[]): Gathered {
   const usages = new Map<string, TokenUsage>();
   for (const record of records) {
-    if (readType(record) !== 'session.usage_record') continue;
-    const { usage } = readData(record);
-    const id = stringAt(usage, 'apiCallId');
-    if (id === undefined || !isObject(usage)) continue;
-    const counts = countsIn(usage);
-    if (counts) usages.set(id, counts);
+    const { usage } = readType(record) === 'session.usage_record' ? readData(record) : {};
+    const [id, counts] = [stringAt(usage, 'apiCallId'), countsIn(usage)];
+    if (id !== undefined && counts) usages.set(id, counts);
   }
   return usages;
 }
@@ -89,8 +86,7 @@ function promptDrafts(data: JsonObject): readonly Numbered[] {
 }
 
 function answerDrafts(data: JsonObject): readonly Numbered[] {
-  const model = stringAt(data, 'model');
-  const author = model === undefined ? {} : { author: model };
+  const author = defined({ author: stringAt(data, 'model') });
   const text = stringAt(data, 'content') ?? '';
   const calls = objectsIn(data.toolRequests).map((call) =>
     called(stringAt(call, 'name') ?? '', stringAt(call, 'toolCallId'), argumentsOf(call.arguments), author),
@@ -119,11 +115,8 @@ function resultDraft(data: JsonObject): UnplacedEntry {
   const text = isError
     ? (stringAt(error, 'message') ?? stringAt(result, 'content') ?? '')
     : (stringAt(result, 'content') ?? stringAt(result, 'text_result_for_llm') ?? stringAt(result, 'textResultForLlm') ?? '');
-  const detailed = stringAt(result, 'detailedContent');
-  const shown = {
-    ...defined({ detailedContent: detailed, shellExecution, fileEdits }),
-    ...(isError && stringAt(error, 'code') !== undefined && { code: stringAt(error, 'code') }),
-  };
+  const code = isError ? stringAt(error, 'code') : undefined;
+  const shown = defined({ detailedContent: stringAt(result, 'detailedContent'), shellExecution, fileEdits, code });
   return answered(stringAt(data, 'toolCallId'), text, {
     ...(isError && { isError }),
     ...(Object.keys(shown).length > 0 && { result: shown }),

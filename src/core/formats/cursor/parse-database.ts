@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { decodeText, defined, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
-import type { ColumnValue, DatabaseReader, DatabaseRows, Lines, Member, Over } from '../format.js';
+import type { DatabaseReader, DatabaseRows, Lines, Member, Over } from '../format.js';
+import { columnText, has, readRows } from '../mapped/rows.js';
 import { objectsIn } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { instant, type Wrapped, wrapLines } from '../shared/wrapped.js';
@@ -15,21 +16,15 @@ export const database: DatabaseReader = {
   mayBe: (name) => ownName.test(name) || name.endsWith('.vscdb') || name === 'cli-store.db',
   isFollowed: (name) => ownName.test(name),
   keeps: { not: 'Stemma keeps each conversation instead of the database, which can also hold settings and the sign-in of the editor.' },
-  recognize: (tables) =>
-    holds(tables, table, ['key', 'value']) || (holds(tables, 'blobs', ['id', 'data']) && holds(tables, 'meta', ['key', 'value'])),
+  recognize: (tables) => has(tables, table, ['key', 'value']) || (has(tables, 'blobs', ['id', 'data']) && has(tables, 'meta', ['key', 'value'])),
   *members(rows) {
     if (rows.tables.has(table)) yield* composers(rows);
     else yield* chats(rows);
   },
 };
 
-const holds = (tables: DatabaseRows['tables'], name: string, columns: readonly string[]): boolean =>
-  columns.every((column) => tables.get(name)?.includes(column));
-
-const textIn = (value: ColumnValue | undefined): string => (typeof value === 'string' ? value : value instanceof Uint8Array ? decodeText(value) : '');
-
 function valueAt(rows: DatabaseRows, key: string): Json | undefined {
-  for (const { value } of [...rows.each(table, ['value'], { key })]) return parseShallow(textIn(value));
+  for (const { value } of [...rows.each(table, ['value'], { key })]) return parseShallow(columnText(value));
   return undefined;
 }
 
@@ -60,11 +55,7 @@ function* composers(rows: DatabaseRows): Generator<Member> {
     const workspace = isObject(identifier) ? identifier.uri : undefined;
     const cwd = stringAt(workspace, 'fsPath') ?? stringAt(workspace, 'path');
     const changed = instant(data.lastUpdatedAt ?? data.createdAt);
-    const about = {
-      sessionId: id,
-      ...defined({ title, cwd }),
-      ...subagentFacts(data, starters.get(id), header),
-    };
+    const about = { sessionId: id, ...defined({ title, cwd }), ...subagentFacts(data, starters.get(id), header) };
     const linesOf = (records: readonly Wrapped[]): Lines => wrapLines(formatId, id, about, records);
     yield {
       id,
@@ -104,11 +95,10 @@ interface Header {
 /** The headers of conversations, by their ids. Versions before 3.14 have none. */
 function headersIn(rows: DatabaseRows): ReadonlyMap<string, Header> {
   const found = new Map<string, Header>();
-  if (!holds(rows.tables, 'composerHeaders', ['composerId', 'value'])) return found;
-  const columns = rows.tables.get('composerHeaders')?.includes('isSubagent') ? ['composerId', 'value', 'isSubagent'] : ['composerId', 'value'];
-  for (const { composerId, value, isSubagent } of rows.each('composerHeaders', columns)) {
-    const told = parseShallow(textIn(value));
-    found.set(textIn(composerId), { told: isObject(told) ? told : {}, isSubagent: Number(isSubagent ?? 0) === 1 });
+  if (!has(rows.tables, 'composerHeaders', ['composerId', 'value'])) return found;
+  for (const { composerId, value, isSubagent } of readRows(rows, 'composerHeaders', ['composerId', 'value', 'isSubagent'])) {
+    const told = parseShallow(columnText(value));
+    found.set(columnText(composerId), { told: isObject(told) ? told : {}, isSubagent: Number(isSubagent ?? 0) === 1 });
   }
   return found;
 }
@@ -121,20 +111,13 @@ function stampOf(rows: DatabaseRows, composer: string, data: JsonObject, keys: r
   const last = objectsIn(data.fullConversationHeadersOnly).slice(-changing);
   const bubbles = last.map((header) => valueAt(rows, `bubbleId:${composer}:${stringAt(header, 'bubbleId')}`) ?? null);
   const { richText: _, context: __, ...told } = data;
-  return createHash('sha256')
-    .update(JSON.stringify([told, keys.length, bubbles]))
-    .digest('base64');
+  return hash('sha256', JSON.stringify([told, keys.length, bubbles]), 'base64');
 }
 
 /** For a conversation that is being answered: everything before its last prompt, because the growing answer has no other end mark. */
 function overOf(listed: readonly Wrapped[], linesOf: (records: readonly Wrapped[]) => Lines): Over {
-  const before = listed.slice(
-    0,
-    Math.max(
-      0,
-      listed.findLastIndex(({ record }) => record.type === 1),
-    ),
-  );
+  const prompt = listed.findLastIndex(({ record }) => record.type === 1);
+  const before = listed.slice(0, Math.max(0, prompt));
   return { last: before.at(-1)?.id, open: true, lines: () => linesOf(before) };
 }
 
@@ -186,15 +169,14 @@ function listedIn(
 
 /** The chat of a store of blobs: its root names the blobs of the messages in order. */
 function* chats(rows: DatabaseRows): Generator<Member> {
-  const meta = [...rows.each('meta', ['key', 'value'])]
-    .map(({ value }) => parseJson(Buffer.from(textIn(value), 'hex').toString('utf8')))
+  const meta = readRows(rows, 'meta', ['key', 'value'])
+    .map(({ value }) => parseJson(Buffer.from(columnText(value), 'hex').toString('utf8')))
     .find(isObject);
   const id = stringAt(meta, 'agentId');
   if (!meta || id === undefined) return;
-  const title = stringAt(meta, 'name');
-  const about = { sessionId: id, ...(title !== undefined && { title }) };
+  const named = defined({ title: stringAt(meta, 'name') });
   const blobAt = (blob: string): Uint8Array | undefined => {
-    for (const { data } of [...rows.each('blobs', ['data'], { id: blob })]) return data instanceof Uint8Array ? data : Buffer.from(textIn(data));
+    for (const { data } of [...rows.each('blobs', ['data'], { id: blob })]) return data instanceof Uint8Array ? data : Buffer.from(columnText(data));
     return undefined;
   };
   const records = (): readonly Wrapped[] =>
@@ -203,7 +185,7 @@ function* chats(rows: DatabaseRows): Generator<Member> {
       return { id: blob, record: isObject(value) ? value : { missing: blob } };
     });
   const stamp = JSON.stringify(meta);
-  yield { id, stamp, lines: () => wrapLines(formatId, id, about, records()), ...(title !== undefined && { title }) };
+  yield { id, stamp, lines: () => wrapLines(formatId, id, { sessionId: id, ...named }, records()), ...named };
 }
 
 const idField = 0x0a;

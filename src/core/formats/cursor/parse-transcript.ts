@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { decodeText, isObject, parseJson } from '../../base/index.js';
+import { digest } from '../digest.js';
 import type { DocumentReader, Problem } from '../format.js';
 import { linesOnce, saidBefore } from '../shared/copies.js';
 import { isDeep } from '../shared/jsonl.js';
@@ -19,13 +19,9 @@ export const transcript: DocumentReader = {
   },
   members(bytes, path = '') {
     const text = decodeText(bytes);
-    const first = createHash('sha256')
-      .update(text.split('\n', 1)[0] ?? '')
-      .digest('hex')
-      .slice(0, 16);
-    const id = /([^/\\]+)\.jsonl$/.exec(path)?.[1] ?? first;
+    const id = /([^/\\]+)\.jsonl$/.exec(path)?.[1] ?? digest(text.split('\n', 1)[0] ?? '', 16);
     const records = linesOnce(text).read.flatMap(({ line, value }, at): Wrapped[] =>
-      isObject(value) && !isDeep(value) ? [{ id: `${at}-${createHash('sha256').update(line).digest('hex').slice(0, 12)}`, record: value }] : [],
+      isObject(value) && !isDeep(value) ? [{ id: `${at}-${digest(line)}`, record: value }] : [],
     );
     return [{ id, lines: () => wrapLines(formatId, id, { sessionId: id }, records) }];
   },

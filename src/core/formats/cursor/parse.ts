@@ -1,4 +1,4 @@
-import { type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { defined, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import { blockDraft, jsonIn, readBlocks } from '../shared/anthropic-blocks.js';
 import type { RecordRole } from '../shared/branches.js';
 import {
@@ -61,8 +61,7 @@ function bubbleDrafts(bubble: JsonObject): readonly UnplacedEntry[] {
   const fault = stringAt(bubble.errorDetails, 'message');
   if (bubble.type === 1) return [said('user', text), ...objectsIn(bubble.images).map((image) => pictured('user', { link: image }))];
   if (bubble.type !== 2) return [noted(bubble.missing === undefined ? 'bubble' : 'missing bubble', bubble)];
-  const model = stringAt(bubble.modelInfo, 'modelName');
-  const author = model === undefined ? {} : { author: model };
+  const author = defined({ author: stringAt(bubble.modelInfo, 'modelName') });
   const thinking = stringAt(bubble.thinking, 'text') ?? stringAt(bubble, 'thinking');
   return [
     ...(thinking ? [thought(thinking, { signature: stringAt(bubble.thinking, 'signature'), ...author })] : []),

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { decodeText, type EntryKey, encodeText, type Json, parseInstant, toTimestamp } from '../../base/index.js';
 import { kinds, roles } from '../../contract/index.js';
+import { digest } from '../digest.js';
 import type { ParsedEntry, WritableEntry } from '../format.js';
 import { type Cbor, toJson } from '../shared/cbor.js';
 import { answered, called, said, thought } from '../shared/drafts.js';
@@ -35,7 +35,7 @@ export function entryOf(value: Cbor, bytes: Uint8Array, place: number): ParsedEn
   const instant = parseInstant(textAt(event, 'timestamp') ?? '');
   return {
     ...(type === 'system' ? systemEntry(readMembers(event.system)) : plainEntry(type, readMembers(event[type]))),
-    key: `e${place}-${createHash('sha256').update(bytes).digest('hex').slice(0, 12)}.0` as EntryKey,
+    key: `e${place}-${digest(bytes)}.0` as EntryKey,
     ...(instant === undefined ? {} : { at: toTimestamp(instant) }),
   };
 }

@@ -1,5 +1,5 @@
 import { JSONPathEnvironment, type JSONPathQuery } from 'json-p3';
-import { isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
+import { defined, isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
 import { type MappingGroup, type MappingRule, roles, type Selector } from '../../contract/index.js';
 import { usageIn } from '../shared/drafts.js';
 import { instant } from '../shared/wrapped.js';
@@ -28,8 +28,16 @@ interface Scope {
 type Read = (scope: Scope) => readonly Json[];
 type Test = (scope: Scope) => boolean;
 
-/** Prepares a mapping. @throws Error that names the selector with an invalid JSONPath or role. */
+const ready = new WeakMap<MappingRules, Applied>();
+
+/** A mapping that was prepared once. @throws Error that names the selector with an invalid JSONPath or role. */
 export function applied(mapping: MappingRules): Applied {
+  const prepared = ready.get(mapping) ?? prepare(mapping);
+  ready.set(mapping, prepared);
+  return prepared;
+}
+
+function prepare(mapping: MappingRules): Applied {
   const { session = {}, record = {} } = mapping;
   const all = (name: 'sessions' | 'records', otherwise: string): ((value: Json) => readonly Json[]) => {
     const query = compiled(mapping[name] ?? otherwise, name);
@@ -42,11 +50,8 @@ export function applied(mapping: MappingRules): Applied {
   };
   const facts = { id: first('id'), title: reader(session.title, 'session.title'), cwd: first('cwd'), machine: first('machine') };
   const [id, parent, at] = [reader(record.id, 'record.id'), reader(record.parent, 'record.parent'), reader(record.at, 'record.at')];
-  const [call, counted, model] = [
-    reader(record.call, 'record.call'),
-    usageReader(record.usage, 'record.usage'),
-    reader(record.model, 'record.model'),
-  ];
+  const [call, model] = [reader(record.call, 'record.call'), reader(record.model, 'record.model')];
+  const counted = usageReader(record.usage, 'record.usage');
   const makers = mapping.entries.map((one, at) => ('of' in one ? groupMaker(one, `entries.${at}`) : ruleMaker(one, `entries.${at}`)));
   const recognize = mapping.recognize === undefined ? undefined : compiled(mapping.recognize, 'recognize');
   return {
@@ -151,13 +156,10 @@ const defaultRoles: Readonly<Record<MappingRule['kind'], string>> = {
   event: 'system',
 };
 
-function ownMarks(
-  kind: MappingRule['kind'],
-  facts: { readonly hasCounts: boolean; readonly isSigned: boolean; readonly isAdded: boolean },
-): string[] {
-  if (kind === 'event') return facts.hasCounts ? ['hidden', 'beside'] : ['hidden'];
-  if (kind === 'thinking' && facts.isSigned) return ['signed'];
-  return facts.isAdded ? ['meta'] : [];
+function ownMarks(kind: MappingRule['kind'], hasCounts: boolean, isSigned: boolean, isAdded = false): string[] {
+  if (kind === 'event') return hasCounts ? ['hidden', 'beside'] : ['hidden'];
+  if (kind === 'thinking' && isSigned) return ['signed'];
+  return isAdded ? ['meta'] : [];
 }
 
 /** Whether an entry of a kind would be empty: it has neither the text nor the image that the kind requires. */
@@ -167,18 +169,15 @@ function isEmpty(kind: MappingRule['kind'], text: string | undefined, image: str
   return (kind === 'text' || kind === 'summary') && !text;
 }
 
+const selected = ['role', 'text', 'toolName', 'toolCallId', 'arguments', 'author', 'agent', 'at', 'signature', 'image'] as const;
+
 function ruleMaker(rule: MappingRule, place: string): Maker {
   checkRole(rule.role, `${place}.role`);
   const test = tester(rule.when, `${place}.when`);
   const each = rule.each === undefined ? undefined : compiled(rule.each, `${place}.each`);
   const failed = tester(rule.isError, `${place}.isError`);
   const added = tester(rule.isAdded, `${place}.isAdded`);
-  const read = Object.fromEntries(
-    (['role', 'text', 'toolName', 'toolCallId', 'arguments', 'author', 'agent', 'at', 'signature', 'image'] as const).map((name) => [
-      name,
-      reader(rule[name], `${place}.${name}`),
-    ]),
-  ) as Record<'role' | 'text' | 'toolName' | 'toolCallId' | 'arguments' | 'author' | 'agent' | 'at' | 'signature' | 'image', Read>;
+  const read = Object.fromEntries(selected.map((name) => [name, reader(rule[name], `${place}.${name}`)])) as Record<(typeof selected)[number], Read>;
   const usage = usageReader(rule.usage, `${place}.usage`);
   const make = (scope: Scope): JsonObject | undefined => {
     const text = joinTexts(read.text(scope));
@@ -192,23 +191,21 @@ function ruleMaker(rule: MappingRule, place: string): Maker {
     const counted = usage?.(scope);
     // A run that ended before its first call has a sum of zeros.
     const counts = rule.kind === 'event' && counted && Object.values(counted).every((count) => !count) ? undefined : counted;
-    const marks = [
-      ...ownMarks(rule.kind, { hasCounts: counts !== undefined, isSigned: signature !== undefined, isAdded: added?.(scope) ?? false }),
-      ...(agent === undefined ? [] : ['agent']),
-    ];
+    const marks = [...ownMarks(rule.kind, counts !== undefined, signature !== undefined, added?.(scope)), ...(agent === undefined ? [] : ['agent'])];
     return {
       role: joinTexts(read.role(scope)) ?? defaultRoles[rule.kind],
       kind: rule.kind,
-      ...(text !== undefined && { text }),
-      ...named('toolName', joinTexts(read.toolName(scope)), rule.kind === 'tool_call' ? '' : undefined),
-      ...named('toolCallId', joinTexts(read.toolCallId(scope))),
+      ...defined({
+        text,
+        toolName: joinTexts(read.toolName(scope)) ?? (rule.kind === 'tool_call' ? '' : undefined),
+        toolCallId: joinTexts(read.toolCallId(scope)),
+      }),
       ...(rule.kind === 'tool_call' && { arguments: input === undefined ? {} : input }),
       ...(rule.kind === 'event' && { result: scope.value }),
       ...(signature !== undefined && rule.kind === 'thinking' && { result: { signature } }),
       ...(inline ? { media: { mediaType: inline[1] as string, data: inline[2] as string } } : image !== undefined && { result: image }),
       ...(failed?.(scope) && { isError: true }),
-      ...named('author', agent ?? joinTexts(read.author(scope))),
-      ...(at !== undefined && { timestamp: at }),
+      ...defined({ author: agent ?? joinTexts(read.author(scope)), timestamp: at }),
       ...(marks.length > 0 && { marks }),
       ...(counts && { usage: counts }),
     };
@@ -228,21 +225,12 @@ function checkRole(role: Selector | undefined, place: string): void {
   if (wrong !== undefined) throw new Error(`${place}: ${JSON.stringify(wrong)} is no role. Use a path, or one of ${roles.join(', ')}`);
 }
 
-const named = (name: string, value: string | undefined, otherwise?: string): JsonObject => {
-  const given = value ?? otherwise;
-  return given === undefined ? {} : { [name]: given };
-};
-
 function usageReader(usage: MappingRule['usage'], place: string): ((scope: Scope) => JsonObject | undefined) | undefined {
   if (!usage) return undefined;
-  const count = (name: 'input' | 'output' | 'cacheRead' | 'cacheWrite'): Read => reader(usage[name], `${place}.${name}`);
-  const read = { input: count('input'), output: count('output'), cacheRead: count('cacheRead'), cacheWrite: count('cacheWrite') };
+  const counted = ['input', 'output', 'cacheRead', 'cacheWrite'] as const;
+  const read = counted.map((name) => [name, reader(usage[name], `${place}.${name}`)] as const);
   return (scope) => {
-    const [input] = read.input(scope);
-    const [output] = read.output(scope);
-    const [cacheRead] = read.cacheRead(scope);
-    const [cacheWrite] = read.cacheWrite(scope);
-    const counts = usageIn({ input, output, cacheRead, cacheWrite }, usage.includesCache ? 'within' : 'beside');
+    const counts = usageIn(Object.fromEntries(read.map(([name, one]) => [name, one(scope)[0]])), usage.includesCache ? 'within' : 'beside');
     // Counts of cached tokens alone do not count a call.
     return counts && (counts.input !== null || counts.output !== null || counts.countFlaw !== undefined) ? { ...counts } : undefined;
   };

@@ -44,8 +44,7 @@ export const goose: BuiltInDatabase = {
       const id = columnText(session.id);
       const stamp = counts.get(id);
       if (stamp === undefined) continue;
-      const [title, cwd] = [columnText(session.name), columnText(session.working_dir)];
-      yield { id, stamp, ...(title !== '' && { title }), ...(cwd !== '' && { cwd }), records: () => gooseRecords(rows, id) };
+      yield { id, stamp, title: columnText(session.name), cwd: columnText(session.working_dir), records: () => gooseRecords(rows, id) };
     }
   },
 };
@@ -53,12 +52,7 @@ export const goose: BuiltInDatabase = {
 function gooseRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
   const columns = ['id', 'message_id', 'role', 'content_json', 'created_timestamp', 'metadata_json'];
   const ledger = Map.groupBy(
-    readRows(
-      rows,
-      'usage_ledger',
-      ['id', 'created_timestamp', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens', 'is_compaction'],
-      { session_id: id },
-    )
+    readRows(rows, 'usage_ledger', ['id', 'created_timestamp', 'is_compaction', ...ledgerCounts.map(([, column]) => column)], { session_id: id })
       .filter((row) => !Number(row.is_compaction))
       .sort(byNumber('id')),
     (row) => Number(row.created_timestamp),
@@ -77,20 +71,19 @@ function gooseRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
           role,
           content: columnJson(row.content_json),
           ...(isObject(metadata) && { metadata, isSummary: role === 'user' && metadata.userVisible === false && metadata.agentVisible === true }),
-          ...(counted && {
-            usage: {
-              input: numberOrNull(counted.input_tokens),
-              output: numberOrNull(counted.output_tokens),
-              cacheRead: numberOrNull(counted.cache_read_tokens),
-              cacheWrite: numberOrNull(counted.cache_write_tokens),
-            },
-          }),
+          ...(counted && { usage: Object.fromEntries(ledgerCounts.map(([name, column]) => [name, numberOrNull(counted[column])])) }),
         },
         at: Number(row.created_timestamp),
       };
     });
 }
 
+const ledgerCounts = [
+  ['input', 'input_tokens'],
+  ['output', 'output_tokens'],
+  ['cacheRead', 'cache_read_tokens'],
+  ['cacheWrite', 'cache_write_tokens'],
+] as const;
 const numberOrNull = (value: ColumnValue | undefined): number | null => (value === null || value === undefined ? null : Number(value));
 
 const itemTexts = ['input_text', 'output_text', 'text'].map((type) => `@.type == '${type}'`).join(' || ');
@@ -126,9 +119,8 @@ export const openAiAgents: BuiltInDatabase = {
 
 function itemRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
   const found = readRows(rows, 'agent_messages', ['id', 'message_data', 'created_at'], { session_id: id }).sort(byNumber('id'));
-  const places = [...readRows(rows, 'message_structure', ['message_id', 'branch_id', 'sequence_number'], { session_id: id })].sort(
-    byNumber('sequence_number'),
-  );
+  const columns = ['message_id', 'branch_id', 'sequence_number'];
+  const places = readRows(rows, 'message_structure', columns, { session_id: id }).sort(byNumber('sequence_number'));
   const parents = new Map<string, string | null>();
   const ends = new Map<string, string>();
   for (const place of places) {
@@ -177,9 +169,8 @@ function eventRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
   const columns = ['id', 'invocation_id', 'author', 'timestamp', 'content', 'event_data', 'partial', 'error_code', 'error_message'];
   const events = readRows(rows, 'events', columns, { session_id: id }).map((row): { at: string; event: JsonObject } => {
     const data = columnJson(row.event_data ?? null);
-    const event: JsonObject = isObject(data)
-      ? { ...data, id: columnText(row.id), invocation_id: columnText(row.invocation_id) }
-      : { id: columnText(row.id), invocation_id: columnText(row.invocation_id), author: columnText(row.author), content: columnJson(row.content) };
+    const names = { id: columnText(row.id), invocation_id: columnText(row.invocation_id) };
+    const event: JsonObject = isObject(data) ? { ...data, ...names } : { ...names, author: columnText(row.author), content: columnJson(row.content) };
     return { at: utc(columnText(row.timestamp)), event };
   });
   events.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));

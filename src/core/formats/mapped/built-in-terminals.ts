@@ -65,10 +65,9 @@ export const kiroDatabase: BuiltInDatabase = {
       // The older table keeps the last conversation of each folder, which the newer one may have too.
       if (seen.has(id)) continue;
       seen.add(id);
-      const cwd = columnText(row.key);
       const history = Array.isArray(value.history) ? value.history : [];
       const records = (): readonly Unmapped[] => history.map((source, at): Unmapped => ({ id: `${at}`, source, at: readTime(source) }));
-      yield { id, stamp: `${history.length} ${columnText(row.value).length}`, ...(cwd !== '' && { cwd }), records };
+      yield { id, stamp: `${history.length} ${columnText(row.value).length}`, cwd: columnText(row.key), records };
     }
   },
 };
@@ -107,15 +106,12 @@ export const crush: BuiltInDatabase = {
       const id = columnText(row.session_id);
       counts.set(id, (counts.get(id) ?? 0) + 1 + Number(row.updated_at));
     }
-    const columns = ['id', 'parent_session_id', 'title', 'summary_message_id'];
+    const columns = ['id', 'title', 'summary_message_id', 'parent_session_id'];
     const known = readRows(rows, 'sessions', columns).sort((a, b) => (columnText(a.id) < columnText(b.id) ? -1 : 1));
     for (const row of known) {
-      const [id, title, summary] = [columnText(row.id), columnText(row.title), columnText(row.summary_message_id)];
+      const [id, title, summary, startedIn] = columns.map((column) => columnText(row[column])) as [string, string, string, string];
       const stamp = counts.get(id);
-      const parent = columnText(row.parent_session_id);
-      if (stamp === undefined) continue;
-      const records = (): readonly Unmapped[] => crushRecords(rows, id, summary);
-      yield { id, stamp: `${stamp} ${summary}`, ...(title !== '' && { title }), ...(parent !== '' && { startedIn: parent }), records };
+      if (stamp !== undefined) yield { id, stamp: `${stamp} ${summary}`, title, startedIn, records: () => crushRecords(rows, id, summary) };
     }
   },
 };

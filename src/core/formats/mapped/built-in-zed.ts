@@ -46,13 +46,12 @@ export const zed: BuiltInDatabase = {
     for (const id of known.sort()) {
       const [row] = readRows(rows, 'threads', columns, { id });
       if (!row) continue;
-      const [title, parent, cwd] = [columnText(row.summary), columnText(row.parent_id), columnText(row.folder_paths).split('\n')[0] ?? ''];
       yield {
         id,
         stamp: columnText(row.updated_at),
-        ...(title !== '' && { title }),
-        ...(cwd !== '' && { cwd }),
-        ...(parent !== '' && { startedIn: parent }),
+        title: columnText(row.summary),
+        cwd: columnText(row.folder_paths).split('\n')[0] ?? '',
+        startedIn: columnText(row.parent_id),
         records: () => recordsIn(threadIn(columnText(row.data_type), row.data)),
       };
     }

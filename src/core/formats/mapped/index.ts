@@ -10,7 +10,7 @@ import { applied } from './apply.js';
 import { builtInDatabases, builtInEndings, builtIns } from './built-in.js';
 import { readEntries, roleInTurn } from './parse.js';
 import { readerOfDatabases } from './parse-database.js';
-import { formatId, linesUnread, membersBy, readerOfMappings } from './parse-document.js';
+import { documentIn, formatId, linesUnread, membersIn, readerOfMappings } from './parse-document.js';
 
 export { unreadMark } from './parse.js';
 export { reasonForNothing } from './parse-document.js';
@@ -30,14 +30,14 @@ export const builtInMappings: readonly Mapping[] = [...distinctMappings].map((ma
 
 /** The format with this mapping in place of the built-in mappings. @throws Error that names an invalid JSONPath. */
 export function mappedBy(mapping: Mapping): ImportableFormat {
-  const prepared = applied(mapping);
+  applied(mapping);
   return {
     ...mapped,
     exports: {
       keeps: true,
       unread: linesUnread,
       recognize: () => true,
-      members: (document, path): readonly Member[] => membersBy(mapping, prepared, document, path) ?? [],
+      members: (document, path): readonly Member[] => membersIn(mapping, documentIn(document), path) ?? [],
     },
   };
 }

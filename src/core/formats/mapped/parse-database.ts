@@ -1,10 +1,12 @@
+import { defined } from '../../base/index.js';
 import type { DatabaseReader, DatabaseRows, Member } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { wrapLines } from '../shared/wrapped.js';
-import { type Applied, applied } from './apply.js';
+import { applied } from './apply.js';
 import { formatId, type Unmapped, wrapRecords } from './parse-document.js';
 import type { MappingRules } from './rules.js';
 
+/** A conversation of a database. An empty fact counts as missing. */
 export interface TableSession {
   readonly id: string;
   /** A value that changes with every added record. */
@@ -26,7 +28,6 @@ export interface BuiltInDatabase {
 
 /** A reader of the databases of these tools. */
 export function readerOfDatabases(databases: readonly BuiltInDatabase[]): DatabaseReader {
-  const ready = new Map<BuiltInDatabase, Applied>();
   return {
     mayBe: (name) => databases.some((one) => one.mayBe(name)),
     isFollowed: (name) => databases.some((one) => one.mayBe(name)),
@@ -36,26 +37,13 @@ export function readerOfDatabases(databases: readonly BuiltInDatabase[]): Databa
     *members(rows) {
       const one = databases.find(({ recognize }) => recognize(rows.tables));
       if (!one) return;
-      const prepared = ready.get(one) ?? applied(one.mapping);
-      ready.set(one, prepared);
-      for (const session of one.sessions(rows)) yield readMember(one.mapping.name, prepared, session);
+      for (const session of one.sessions(rows)) yield readMember(one.mapping, session);
     },
   };
 }
 
-function readMember(agent: string, prepared: Applied, { id, stamp, title: given, cwd, startedIn, records }: TableSession): Member {
-  const title = given === undefined ? undefined : clip(given);
-  const facts = { ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) };
-  return {
-    id,
-    stamp,
-    ...facts,
-    lines: () =>
-      wrapLines(
-        formatId,
-        id,
-        { sessionId: id, agent, ...facts, ...(startedIn !== undefined && { startedIn, subagent: 'agent' }) },
-        wrapRecords(prepared, records(), id),
-      ),
-  };
+function readMember(mapping: MappingRules, { id, stamp, title, cwd, startedIn, records }: TableSession): Member {
+  const facts = defined({ title: title ? clip(title) : undefined, cwd: cwd || undefined });
+  const about = { sessionId: id, agent: mapping.name, ...facts, ...(startedIn && { startedIn, subagent: 'agent' }) };
+  return { id, stamp, ...facts, lines: () => wrapLines(formatId, id, about, wrapRecords(applied(mapping), records(), id)) };
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { decodeText, defined, type Json, type JsonObject, parseJson } from '../../base/index.js';
+import { digest } from '../digest.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
 import { linesOnce, type NumberedLine, saidBefore } from '../shared/copies.js';
 import { cutOff, listBegun } from '../shared/cut-list.js';
@@ -70,10 +70,8 @@ export function reasonForNothing(mapping: MappingRules, bytes: Uint8Array): stri
 }
 
 /** The conversations of a document by a mapping; undefined if the mapping does not recognize the document. */
-export const membersBy = (mapping: MappingRules, prepared: Applied, bytes: Uint8Array, path = ''): readonly Member[] | undefined =>
-  membersIn(mapping, prepared, documentIn(bytes), path);
-
-function membersIn(mapping: MappingRules, prepared: Applied, document: Json | undefined, path: string): readonly Member[] | undefined {
+export function membersIn(mapping: MappingRules, document: Json | undefined, path = ''): readonly Member[] | undefined {
+  const prepared = applied(mapping);
   if (document === undefined || !prepared.recognizes(document)) return undefined;
   const sessions = prepared.sessions(document);
   const fileName = nameByFile(path);
@@ -85,13 +83,9 @@ function membersIn(mapping: MappingRules, prepared: Applied, document: Json | un
     const records = readRecords(prepared, session, id);
     if (!records.some(({ record }) => objectsIn(record.entries).some(isRead))) return [];
     const [title, cwd, machine] = (['title', 'cwd', 'machine'] as const).map((fact) => prepared.about(session, fact));
-    const about: JsonObject = {
-      sessionId: id,
-      agent: mapping.name,
-      ...(title !== undefined && { title: clip(title) ?? title.slice(0, 100) }),
-      ...defined({ cwd, machine }),
-    };
-    return [{ id, lines: () => wrapLines(formatId, id, about, records), ...(title !== undefined && { title }), ...(cwd !== undefined && { cwd }) }];
+    const clipped = title === undefined ? undefined : (clip(title) ?? title.slice(0, 100));
+    const about: JsonObject = { sessionId: id, agent: mapping.name, ...defined({ title: clipped, cwd, machine }) };
+    return [{ id, lines: () => wrapLines(formatId, id, about, records), ...defined({ title, cwd }) }];
   });
 }
 
@@ -113,14 +107,12 @@ function readRecords(prepared: Applied, session: Json, sessionId: string): reado
   const values = prepared.records(session).map((value, position): Unmapped => {
     const { id, parent, at } = prepared.place(value);
     if (id !== undefined) return { id, source: value, parent, at };
-    before = printOf(`${before}${JSON.stringify(value)}`);
+    // The print of all content up to here, so that files with the same name never share different records.
+    before = digest(`${before}${JSON.stringify(value)}`);
     return { id: `${position}-${before}`, source: value, parent, at };
   });
   return wrapRecords(prepared, values, sessionId);
 }
-
-/** A record without an id is identified by its position and all content up to it, so that files with the same name never share different records. */
-const printOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
 /** A record of a file or database before the mapping is applied. */
 export interface Unmapped {
@@ -165,20 +157,14 @@ export interface BuiltIn {
 
 /** A reader of the documents of these mappings. */
 export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly string[]): DocumentReader {
-  const ready = new Map<BuiltIn, Applied>();
-  const preparedOf = (one: BuiltIn): Applied => {
-    const known = ready.get(one) ?? applied(one.mapping);
-    ready.set(one, known);
-    return known;
-  };
-  const findBuiltIn = (head: string): BuiltIn | undefined => mappings.find(({ begins }) => begins(head, ''));
   return {
     keeps: true,
     endings,
     unread: (document) => {
-      const one = findBuiltIn(decodeText(document.subarray(0, 4_096)));
+      const head = decodeText(document.subarray(0, 4_096));
+      const one = mappings.find(({ begins }) => begins(head, ''));
       if (!one?.read || one.ofLines) return linesUnread(document);
-      const isEmpty = preparedOf(one).sessions(one.read(decodeText(document), undefined) ?? []).length === 0;
+      const isEmpty = applied(one.mapping).sessions(one.read(decodeText(document), undefined) ?? []).length === 0;
       return isEmpty ? [{ line: 1, reason: `a history of ${one.mapping.name} without a prompt or an answer: nothing of it was read` }] : [];
     },
     together: (path) => {
@@ -204,7 +190,7 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
                 .join('\n')
             : decodeText(document);
         const value = one.read ? one.read(own(), other && decodeText(other)) : documentIn(document);
-        const members = membersIn(one.mapping, preparedOf(one), value, path);
+        const members = membersIn(one.mapping, value, path);
         if (members && members.length > 0) return members;
         isText ||= one.read !== undefined && one.ofLines === undefined;
       }

@@ -1,7 +1,6 @@
 // openai-chat: a conversation as the JSON of the chat completions API, { messages }, with tool calls and images.
 // A delta is a document of its own. Documents are joined by joining their lists.
 // It has no place for thinking. parse-functions.ts maps the form of 2023, which called functions.
-import { createHash } from 'node:crypto';
 import {
   badRequest,
   canonicalJson,
@@ -14,6 +13,7 @@ import {
   stringAt,
   wellFormed,
 } from '../../base/index.js';
+import { digest } from '../digest.js';
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
 import { answered, called, pictured, said, type UnplacedEntry } from '../shared/drafts.js';
 import { isTooLarge, leftOutImage } from '../shared/images.js';
@@ -170,7 +170,7 @@ function cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
 }
 
 function readEntries(message: JsonObject, at: number): readonly ParsedEntry[] {
-  const name = `m${at}-${createHash('sha256').update(canonicalJson(message)).digest('hex').slice(0, 12)}`;
+  const name = `m${at}-${digest(canonicalJson(message))}`;
   const role =
     message.role === 'assistant' || message.role === 'tool'
       ? message.role

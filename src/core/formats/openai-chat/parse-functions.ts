@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { digest } from '../digest.js';
 
 /** Maps the API's form of 2023 (`function_call`, role `function`) to calls with ids. Across deltas, the function's name is the id. */
 export function withToolCalls(messages: readonly Json[]): readonly Json[] {
@@ -10,12 +10,7 @@ export function withToolCalls(messages: readonly Json[]): readonly Json[] {
       const { function_call: call, ...rest } = message;
       const next = messages[at + 1];
       const isAnswered = isObject(next) && next.role === 'function';
-      open = isAnswered
-        ? `call_${createHash('sha256')
-            .update(`${at}${canonicalJson(call)}`)
-            .digest('hex')
-            .slice(0, 12)}`
-        : openId(call);
+      open = isAnswered ? `call_${digest(`${at}${canonicalJson(call)}`)}` : openId(call);
       const given = { name: stringAt(call, 'name') ?? '', arguments: stringAt(call, 'arguments') ?? '{}' };
       return { ...rest, tool_calls: [{ id: open, type: 'function', function: given }] };
     }

@@ -1,6 +1,7 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { decodeText, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { decodeText, defined, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
+import { byNumber, has, lastIds, readRows } from '../mapped/rows.js';
 import { type ExpansionLimit, expandsTooMuch, expansionLimit } from '../shared/expansion.js';
 import { parseShallow, writeLines } from '../shared/jsonl.js';
 
@@ -14,24 +15,20 @@ export const database: DatabaseReader = {
   mayBe: (name) => ownName.test(name),
   isFollowed: (name) => ownName.test(name),
   keeps: { not: 'The database also holds the memory and the traces of the agent. Stemma keeps each session instead.' },
-  recognize: (tables) => ['session_id', 'seq', 'event_json'].every((column) => tables.get('transcript_events')?.includes(column)),
+  recognize: (tables) => has(tables, 'transcript_events', ['session_id', 'seq', 'event_json']),
   *members(rows) {
-    const last = new Map<string, number>();
     const limit = expansionLimit();
-    for (const row of rows.each('transcript_events', ['session_id', 'seq'])) {
-      const id = String(row.session_id);
-      last.set(id, Math.max(last.get(id) ?? 0, Number(row.seq)));
-    }
     const nodes = nodesOf(rows);
-    for (const [id, seq] of [...last].sort(([a], [b]) => (a < b ? -1 : 1))) yield readMember({ rows, limit, id }, seq, nodes.get(id));
+    for (const [id, stamp] of [...lastIds(rows, 'transcript_events', 'seq')].sort(([a], [b]) => (a < b ? -1 : 1)))
+      yield readMember({ rows, limit, id }, stamp, nodes.get(id));
   },
 };
 
 function nodesOf(rows: DatabaseRows): ReadonlyMap<string, JsonObject> {
   const columns = ['current_session_id', 'entry_json'];
-  if (!columns.every((column) => rows.tables.get('session_nodes')?.includes(column))) return new Map();
+  if (!has(rows.tables, 'session_nodes', columns)) return new Map();
   return new Map(
-    [...rows.each('session_nodes', columns)].flatMap((row) => {
+    readRows(rows, 'session_nodes', columns).flatMap((row) => {
       const entry = typeof row.entry_json === 'string' ? parseJson(row.entry_json) : undefined;
       return isObject(entry) ? [[String(row.current_session_id), entry] as const] : [];
     }),
@@ -44,16 +41,15 @@ interface Window {
   readonly id: string;
 }
 
-function readMember(window: Window, seq: number, node: JsonObject | undefined): Member {
+function readMember(window: Window, stamp: string, node: JsonObject | undefined): Member {
   const title = stringAt(node, 'title') ?? stringAt(node, 'displayName');
-  return { id: window.id, stamp: String(seq), lines: () => writeLines(readEvents(window)), ...(title !== undefined && { title }) };
+  return { id: window.id, stamp, lines: () => writeLines(readEvents(window)), ...defined({ title }) };
 }
 
 /** @throws CORRUPT if the events expand beyond the limit. */
 function readEvents({ rows, limit, id }: Window): readonly JsonObject[] {
-  const columns = ['seq', 'event_json', 'event_zstd'].filter((column) => rows.tables.get('transcript_events')?.includes(column));
-  const found = [...rows.each('transcript_events', columns, { session_id: id })].sort((a, b) => Number(a.seq) - Number(b.seq));
-  return found.map((row): JsonObject => {
+  const found = readRows(rows, 'transcript_events', ['seq', 'event_json', 'event_zstd'], { session_id: id });
+  return found.sort(byNumber('seq')).map((row): JsonObject => {
     const value = parseShallow(textIn(row.event_json) ?? expanded(row.event_zstd, limit) ?? '');
     return isObject(value) ? value : { row: { seq: Number(row.seq) } };
   });

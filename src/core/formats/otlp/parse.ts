@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { TokenUsage } from '../format.js';
 import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
 import type { RecordRole } from '../shared/branches.js';
@@ -47,8 +47,7 @@ export function readEntries(record: JsonObject): readonly Numbered[] {
     const result: Numbered = [1, toolResult(record.tool, stringAt(record, 'failed'))];
     return record.isCalled === false ? [[0, toolCall(record.tool)], result] : [result];
   }
-  const model = stringAt(facts, 'gen_ai.response.model') ?? stringAt(facts, 'gen_ai.request.model');
-  const author = model === undefined ? {} : { author: model };
+  const author = defined({ author: stringAt(facts, 'gen_ai.response.model') ?? stringAt(facts, 'gen_ai.request.model') });
   const fault = stringAt(record, 'failed');
   const drafts: Told[] = [
     ...partsIn(record.instructions).map((part) => said('system', stringAt(part, 'content') ?? stringAt(part, 'text') ?? '')),
@@ -91,11 +90,7 @@ function readUsage(facts: JsonObject): TokenUsage | undefined {
 
 function messageDrafts(message: JsonObject, author: { readonly author?: string }): readonly Told[] {
   const role = message.role === 'assistant' || message.role === 'system' || message.role === 'tool' ? message.role : 'user';
-  const parts =
-    message.parts === undefined
-      ? partsIn(typeof message.content === 'string' ? message.content : (message.content as Json | undefined))
-      : partsIn(message.parts);
-  return parts.map((part): Told => {
+  return partsIn(message.parts === undefined ? message.content : message.parts).map((part): Told => {
     const draft = partDraft(part, role);
     return draft.role === 'assistant' && draft.kind !== 'event' ? { ...draft, ...author } : draft;
   });
@@ -140,9 +135,8 @@ const toolCall = (attributes: JsonObject): UnplacedEntry => ({
 
 function toolResult(attributes: JsonObject, fault: string | undefined): UnplacedEntry {
   const text = textIn(attributes['gen_ai.tool.call.result']);
-  const name = stringAt(attributes, 'gen_ai.tool.name');
   return answered(stringAt(attributes, 'gen_ai.tool.call.id') || undefined, text === '' ? (fault ?? '') : text, {
-    ...(name !== undefined && { toolName: name }),
+    ...defined({ toolName: stringAt(attributes, 'gen_ai.tool.name') }),
     ...(fault !== undefined && { isError: true }),
   });
 }

@@ -1,17 +1,12 @@
-import { createHash } from 'node:crypto';
 import { encodeText, type Json, type JsonObject, type Timestamp } from '../../base/index.js';
+import { digest } from '../digest.js';
 import type { ParsedEntry, SessionOptions, TokenUsage } from '../format.js';
 import { writeLine } from '../shared/entry-lines.js';
 import { base64Of } from '../shared/groups.js';
 import { outlastsSummary } from '../shared/kept.js';
 import type { ReadSpan } from './parse-spans.js';
 
-const hex = (text: string, bytes: number): string =>
-  createHash('sha256')
-    .update(text)
-    .digest('hex')
-    .slice(0, bytes * 2)
-    .replace(/^0+$/, (zeros) => `${zeros.slice(1)}1`);
+const hex = (text: string, bytes: number): string => digest(text, bytes * 2).replace(/^0+$/, (zeros) => `${zeros.slice(1)}1`);
 
 /** Writes a trace with spans of the agent, its model calls and tools, with ids from entries. A call's input has only the new messages. */
 export function packSpans(formatId: string, entries: readonly ParsedEntry[], options: SessionOptions): Uint8Array {

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { TokenUsage } from '../format.js';
 import {
   answered,
@@ -25,8 +25,7 @@ export function readEntries(record: JsonObject): readonly Numbered[] {
       return parts.map((part, at): Numbered => [at, userPart(part, isNotice)]);
     }
     case 'assistant': {
-      const model = stringAt(record, 'model');
-      const author = model === undefined ? {} : { author: model };
+      const author = defined({ author: stringAt(record, 'model') });
       return withUsage(
         parts.map((part, at): Numbered => [at, { ...answerPart(part), ...author }]),
         readUsage(record),
@@ -76,10 +75,9 @@ function resultPart(part: JsonObject, record: JsonObject): UnplacedEntry {
   const error = stringAt(content, 'error');
   const status = stringAt(toolCallResult, 'status');
   const text = stringAt(content, 'output') ?? error ?? (content === null ? '' : JSON.stringify(content));
-  const name = stringAt(response, 'name');
   const display = isObject(toolCallResult) ? toolCallResult.resultDisplay : undefined;
   return answered(stringAt(response, 'id') ?? stringAt(toolCallResult, 'callId'), text, {
-    ...(name !== undefined && { toolName: name }),
+    ...defined({ toolName: stringAt(response, 'name') }),
     ...((error !== undefined || status === 'error' || status === 'cancelled') && { isError: true }),
     ...(display !== undefined && display !== text && { result: display }),
   });
@@ -100,8 +98,7 @@ function systemDrafts(record: JsonObject): readonly Numbered[] {
 function counted({ purpose, event }: NonNullable<ReturnType<typeof besideOf>>): UnplacedEntry {
   const { input_token_count: input, output_token_count: output, cached_content_token_count: cacheRead, thoughts_token_count: reasoning } = event;
   const usage = usageIn({ input, output, cacheRead, reasoning }, 'within');
-  const author = stringAt(event, 'model');
-  return noted(purpose, event, { ...(author !== undefined && { author }), ...(usage && { usage, marks: ['beside'] }) });
+  return noted(purpose, event, { ...defined({ author: stringAt(event, 'model') }), ...(usage && { usage, marks: ['beside'] }) });
 }
 
 /** Parts of contents are numbered consecutively, with gaps for the parts of each part. */

@@ -1,4 +1,4 @@
-import { type ByteRange, decodeText, inWords, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { type ByteRange, decodeText, defined, inWords, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader, Member, Problem } from '../format.js';
 import { linesOnce, saidBefore } from '../shared/copies.js';
 import { valueAt, valuesInFile } from '../shared/json-items.js';
@@ -69,11 +69,12 @@ interface Chat {
 
 function readMember(state: JsonObject, { records: all, last, isLarge }: Chat): Member {
   const id = stringAt(state, 'sessionId') ?? `chat-${String(state.creationDate ?? 0)}`;
-  const title = stringAt(state, 'customTitle');
-  const about = { sessionId: id, ...(title !== undefined && { title }) };
-  const records = unique(all);
+  const title = defined({ title: stringAt(state, 'customTitle') });
+  const about = { sessionId: id, ...title };
+  // A request that was cut and added again is read at its current position.
+  const records = [...new Map(all.map((record) => [record.id, record])).values()];
   const wrapSome = (some: readonly Wrapped[]) => wrapLines(formatId, id, about, some, isLarge);
-  const named = { id, ...(title !== undefined && { title }) };
+  const named = { id, ...title };
   if (!last || !isOpen(last)) return { ...named, lines: () => wrapSome(records) };
   const done = records.slice(0, -1);
   return {
@@ -93,9 +94,6 @@ const wrap = (record: JsonObject, parent: string | null, at: number): Wrapped =>
   parent,
   at: record.timestamp,
 });
-
-/** A request that was cut and added again is read at its current position. */
-const unique = (records: readonly Wrapped[]): readonly Wrapped[] => [...new Map(records.map((record) => [record.id, record])).values()];
 
 const maxOperations = 100_000;
 

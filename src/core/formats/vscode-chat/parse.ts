@@ -1,4 +1,4 @@
-import { inWords, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, inWords, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
 import {
   answered,
@@ -19,8 +19,7 @@ type Told = UnplacedEntry & { readonly messageId?: string };
 
 /** The entries of a request: the prompt, the answers and calls of the model, and the results of the tools. */
 export function readEntries(request: JsonObject): readonly Numbered[] {
-  const model = stringAt(request, 'modelId');
-  const author = model === undefined ? {} : { author: model };
+  const author = defined({ author: stringAt(request, 'modelId') });
   const metadata = isObject(request.result) ? request.result.metadata : undefined;
   const rounds = isObject(metadata) ? objectsIn(metadata.toolCallRounds) : [];
   const id = stringAt(request, 'requestId') ?? 'request';
@@ -45,7 +44,7 @@ export const isOpen = (request: JsonObject): boolean => request.result === undef
 /** Says that a request has no answer, or only a part of one. */
 function stateDrafts(request: JsonObject, answer: readonly UnplacedEntry[]): readonly UnplacedEntry[] {
   const { isCanceled, modelState } = request;
-  const facts = { ...(isCanceled !== undefined && { isCanceled }), ...(modelState !== undefined && { modelState }) };
+  const facts = defined({ isCanceled, modelState });
   if (!answer.some(({ role }) => role === 'assistant')) return [noted('no answer', facts)];
   if (isCanceled === true) return [noted('canceled answer', facts)];
   return isOpen(request) ? [noted('unfinished answer', facts)] : [];
