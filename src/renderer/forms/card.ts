@@ -1,5 +1,5 @@
 import type { Card, CardContent, Role } from '../../core/contract/index.js';
-import { FieldError, type FormField, type FormValues, givenIn, jsonIn, numberIn, rowsIn, textIn, useTickets } from '../state';
+import { FieldError, type FormField, type FormStart, type FormValues, givenIn, jsonIn, numberIn, rowsIn, textIn, useTickets } from '../state';
 
 /** Types that agents and Stemma use. Any other type is allowed too. */
 const cardTypes: Readonly<Record<string, string>> = {
@@ -12,11 +12,6 @@ const cardTypes: Readonly<Record<string, string>> = {
   'tool.result': 'the result of a tool',
 };
 
-const holds =
-  (kind: CardContent['kind']) =>
-  (values: FormValues): boolean =>
-    values.kind === kind;
-
 /** The fields of a card. `at` is the position of the card in the procedure's input. */
 export const cardFields = (at = 'card'): readonly FormField[] => [
   {
@@ -27,20 +22,23 @@ export const cardFields = (at = 'card'): readonly FormField[] => [
     required: true,
     hint: 'Names joined by dots. The type tells agents what the card is for.',
   },
+  { name: 'kind', label: 'Content', kind: 'choice', options: { text: 'Text', json: 'JSON', fields: 'Fields of a result' } },
+  { name: 'text', label: 'Text', kind: 'long', field: `${at}.content.text`, shown: ({ kind }) => kind === 'text' },
   {
-    name: 'kind',
-    label: 'Content',
-    kind: 'choice',
-    options: { text: 'Text', json: 'JSON', fields: 'Fields of a result' },
+    name: 'data',
+    label: 'JSON',
+    kind: 'code',
+    field: `${at}.content.data`,
+    shown: ({ kind }) => kind === 'json',
+    required: true,
+    hint: 'An object or a list.',
   },
-  { name: 'text', label: 'Text', kind: 'long', field: `${at}.content.text`, shown: holds('text') },
-  { name: 'data', label: 'JSON', kind: 'code', field: `${at}.content.data`, shown: holds('json'), required: true, hint: 'An object or a list.' },
   {
     name: 'fields',
     label: 'Fields',
     kind: 'rows',
     field: `${at}.content.fields`,
-    shown: holds('fields'),
+    shown: ({ kind }) => kind === 'fields',
     add: 'Add field',
     hint: 'A result is accepted when it has all these fields.',
     row: [
@@ -82,52 +80,33 @@ export const cardFields = (at = 'card'): readonly FormField[] => [
 ];
 
 /** The values of an empty card form. */
-export const newCard = (): FormValues => ({ type: 'task.context', data: '{\n}', authorId: useTickets.getState().actor });
+export const newCard = (): FormStart => ({ type: 'task.context', data: '{\n}', authorId: useTickets.getState().actor });
 
 /** The form values for an existing card. */
-export function valuesOfCard(card: Card): FormValues {
-  const { content } = card;
-  return {
-    ...newCard(),
-    type: card.type,
-    kind: content.kind,
-    role: card.metadata.role,
-    authorId: card.authorId,
-    toolCalls: card.toolCalls ? JSON.stringify(card.toolCalls, null, 2) : '',
-    toolCallId: card.toolCallId ?? '',
-    ttl: card.ttlSeconds === undefined ? '' : String(card.ttlSeconds),
-    ...(content.kind === 'text' && { text: content.text }),
-    ...(content.kind === 'json' && { data: JSON.stringify(content.data, null, 2) }),
-    ...(content.kind === 'fields' && { fields: content.fields.map(({ name, description }) => ({ name, description: description ?? '' })) }),
-  };
-}
+export const valuesOfCard = ({ type, content, metadata, authorId, toolCalls, toolCallId, ttlSeconds }: Card): FormStart => ({
+  ...newCard(),
+  ...{ type, kind: content.kind, role: metadata.role, authorId, toolCallId, ttl: ttlSeconds },
+  toolCalls: toolCalls && JSON.stringify(toolCalls, null, 2),
+  ...(content.kind === 'json' ? { data: JSON.stringify(content.data, null, 2) } : content),
+});
 
 /** The content that the form describes. @throws FieldError for JSON that is neither an object nor a list. */
 function readContent(values: FormValues): CardContent {
-  switch (values.kind) {
-    case 'json': {
-      const data = jsonIn(values, 'data');
-      if (typeof data !== 'object' || data === null) throw new FieldError('data', 'The JSON of a card must be an object or a list.');
-      return { kind: 'json', data: data as Record<string, unknown> };
-    }
-    case 'fields':
-      return {
-        kind: 'fields',
-        fields: rowsIn(values, 'fields').map((row) => ({ name: textIn(row, 'name'), description: textIn(row, 'description') })),
-      };
-    default:
-      return { kind: 'text', text: typeof values.text === 'string' ? values.text : '' };
-  }
+  const { kind, text } = values;
+  if (kind === 'fields')
+    return { kind, fields: rowsIn(values, kind).map((row) => ({ name: textIn(row, 'name'), description: textIn(row, 'description') })) };
+  if (kind !== 'json') return { kind: 'text', text: typeof text === 'string' ? text : '' };
+  const data = jsonIn(values, 'data');
+  if (typeof data !== 'object' || data === null) throw new FieldError('data', 'The JSON of a card must be an object or a list.');
+  return { kind, data: data as Record<string, unknown> };
 }
 
 /** The card that the form describes, for `card.add` and the procedures that write cards. */
 export function cardIn(values: FormValues, metadata: Readonly<Record<string, unknown>> = {}) {
   const toolCalls = jsonIn(values, 'toolCalls');
   if (toolCalls !== undefined && !Array.isArray(toolCalls)) throw new FieldError('toolCalls', 'The tool calls must be a JSON list.');
-  const ttlSeconds = numberIn(values, 'ttl');
-  const type = textIn(values, 'type');
   const { type: _, role: __, ...facts } = metadata;
-  const role = givenIn(values, 'role') as Role | undefined;
+  const [type, ttlSeconds, role] = [textIn(values, 'type'), numberIn(values, 'ttl'), givenIn(values, 'role') as Role | undefined];
   const [authorId, toolCallId] = [givenIn(values, 'authorId'), givenIn(values, 'toolCallId')];
   return {
     type,

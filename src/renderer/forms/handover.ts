@@ -3,11 +3,11 @@ import { api } from '../client';
 import { notifyProblem, say } from '../parts';
 import {
   ask,
-  emptyValues,
   FieldError,
   type FormField,
   type FormOption,
   type FormSpec,
+  type FormStart,
   type FormValues,
   givenIn,
   go,
@@ -117,30 +117,27 @@ async function withCard(values: FormValues): Promise<FormValues> {
 }
 
 /** Delegates an instruction to one agent. */
-export const delegateForm = (from = '', box = '', start: Partial<FormValues> = {}): FormSpec => ({
+const delegateForm = (from: string, box: string, start: FormStart): FormSpec => ({
   title: 'Delegate',
   intro: 'You or an agent give another agent an instruction and, if you choose, a box. The other agent gets a turn.',
   fields: [sender, ...taskFields, newCardField, ...workFields],
-  start: { sourceAgentId: from, contextBoxId: box, ...given(start) },
+  start: { sourceAgentId: from, contextBoxId: box, ...start },
   action: 'Delegate',
   draft: `delegate ${from} ${box}`,
   submit: async (values) =>
     dispatched(await api.handover.delegate({ sourceAgentId: await senderIn(values), ...taskIn(await withCard(values)) }), values),
 });
 
-const given = (values: Partial<FormValues>): FormValues =>
-  Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-
 /** Asks for a delegation, with the first provider, profile and agent already chosen. */
 export async function askToDelegate(from = '', box = ''): Promise<void> {
   const [agents, profiles, work] = await Promise.all([agentOptions(), profileOptions(), usualPerformer()]);
-  ask(delegateForm(from || (agents[0]?.value ?? person), box, { targetRef: profiles[0]?.value ?? '', ...work }));
+  ask(delegateForm(from || (agents[0]?.value ?? person), box, { targetRef: profiles[0]?.value, ...work }));
 }
 
 /** Who works if the person chooses nobody: the first provider with a model, else the first agent on this machine. */
-async function usualPerformer(): Promise<FormValues> {
+async function usualPerformer(): Promise<FormStart> {
   const [[provider], [agent]] = await Promise.all([providerOptions(), programOptions()]);
-  return { by: provider || !agent ? 'model' : 'agent', provider: provider?.value ?? '', agent: agent?.value ?? '' };
+  return { by: provider || !agent ? 'model' : 'agent', provider: provider?.value, agent: agent?.value };
 }
 
 /** Delegates several tasks at once and joins their results. */
@@ -153,19 +150,18 @@ export const forkJoinForm = (): FormSpec => ({
     { name: 'failFast', label: 'Cancel the other tasks when one fails', kind: 'check' },
     { name: 'deadlineSeconds', label: 'Deadline (seconds)', kind: 'number', hint: 'Tasks that are open after this time end as timed out.' },
   ],
-  start: { sourceAgentId: '', tasks: [emptyValues(taskFields), emptyValues(taskFields)] },
+  start: { tasks: [{}, {}] },
   action: 'Dispatch tasks',
   draft: 'fork join',
-  submit: async (values) => {
-    await dispatched(
+  submit: async (values) =>
+    dispatched(
       await api.handover.forkJoin({
         sourceAgentId: await senderIn(values),
         tasks: rowsIn(values, 'tasks').map(taskIn),
         failFast: isYes(values, 'failFast'),
         deadlineSeconds: numberIn(values, 'deadlineSeconds'),
       }),
-    );
-  },
+    ),
 });
 
 const profile: FormField = {
@@ -182,7 +178,7 @@ const newProfile = '\nnew';
 const isNew = ({ profileName }: FormValues): boolean => profileName === newProfile;
 
 /** Starts a new agent with a profile, and its work. The profile can be written in the same form. */
-export const launchForm = (profileName = '', start: Partial<FormValues> = {}): FormSpec => ({
+const launchForm = (profileName: string, start: FormStart): FormSpec => ({
   title: 'Launch an agent',
   intro: 'A new agent starts with a profile and an instruction. It works for you, not for another agent.',
   fields: [
@@ -192,34 +188,28 @@ export const launchForm = (profileName = '', start: Partial<FormValues> = {}): F
     { name: 'instruction', label: 'Instruction', kind: 'long', required: true },
     ...workFields,
   ],
-  start: { profileName, ...given(start) },
+  start,
   action: 'Launch',
   draft: `launch ${profileName}`,
   submit: async (values) => {
     if (isNew(values) && (await profileOptions()).some(({ value }) => value === textIn(values, 'newName')))
       throw new FieldError('newName', `A profile ${textIn(values, 'newName')} exists already. Choose it above, or type another name.`);
-    const chosen = isNew(values) ? (await api.profile.put(profileCard(values))).name : textIn(values, 'profileName');
+    const chosen = isNew(values) ? await writeProfile(values) : textIn(values, 'profileName');
     await dispatched(await api.handover.launchPrincipal({ profileName: chosen, instruction: textIn(values, 'instruction') }), values);
   },
 });
 
-const profileCard = (values: FormValues) => {
+async function writeProfile(values: FormValues): Promise<string> {
   const name = textIn(values, 'newName');
-  return {
-    name,
-    card: { type: 'sys.profile', content: { kind: 'json' as const, data: { name, system_prompt_template: textIn(values, 'newPrompt') } } },
-  };
-};
+  const data = { name, system_prompt_template: textIn(values, 'newPrompt') };
+  return (await api.profile.put({ name, card: { type: 'sys.profile', content: { kind: 'json', data } } })).name;
+}
 
 /** Asks for the launch of an agent, with what exists already chosen: a profile, a provider or an agent on this machine. */
-export async function askToLaunch(profileName = ''): Promise<void> {
-  try {
-    const [profiles, work] = await Promise.all([profileOptions(), usualPerformer()]);
-    ask(launchForm(profileName, { ...work, profileName: profileName || (profiles[0]?.value ?? newProfile) }));
-  } catch (error) {
-    notifyProblem(error);
-  }
-}
+export const askToLaunch = (profileName = ''): Promise<void> =>
+  Promise.all([profileOptions(), usualPerformer()])
+    .then(([profiles, work]) => ask(launchForm(profileName, { ...work, profileName: profileName || (profiles[0]?.value ?? newProfile) })))
+    .catch(notifyProblem);
 
 /** Asks a new agent a question. */
 export const expertForm = (): FormSpec => ({

@@ -1,6 +1,6 @@
 import type { PolicyRule } from '../../core/contract/index.js';
 import { api } from '../client';
-import { type FormSpec, type FormValues, givenIn, isYes, notify, numberIn, refreshProject, textIn } from '../state';
+import { type FormSpec, type FormStart, type FormValues, givenIn, isYes, notify, numberIn, refreshProject, textIn } from '../state';
 import { profileOptions } from './options';
 import { listed } from './profile';
 import { limitsIn, performerFields, performerIn } from './run';
@@ -15,7 +15,7 @@ export const ruleKinds = {
 export type RuleKind = keyof typeof ruleKinds;
 
 /** The work that a rule allows: its kind and its name. */
-export function readTarget(rule: PolicyRule): { readonly kind: RuleKind; readonly name: string } {
+export function readTarget(rule: Pick<PolicyRule, 'for'>): { readonly kind: RuleKind; readonly name: string } {
   const [kind, name] = Object.entries(rule.for)[0] as [RuleKind, string];
   return { kind, name };
 }
@@ -31,43 +31,22 @@ const suggestions = async (kind: FormValues['kind']) => {
   }
 };
 
-const forOf = (kind: RuleKind, name: string): PolicyRule['for'] => ({ [kind]: name }) as unknown as PolicyRule['for'];
-
-const number = (value: number | undefined): string => (value === undefined ? '' : String(value));
-
-function valuesOfRule(rule: PolicyRule): FormValues {
-  const { kind, name } = readTarget(rule);
-  const { performer, limits = {}, who, parallel, tools, otherTools } = rule;
-  return {
-    ...('agent' in performer
-      ? {
-          by: 'agent',
-          agent: performer.agent,
-          folder: performer.folder,
-          permissions: performer.permissions ?? 'default',
-          model: performer.model ?? '',
-        }
-      : { by: 'model', provider: performer.provider, model: performer.model ?? '' }),
-    calls: number(limits.calls),
-    minutes: number(limits.minutes),
-    tokens: number(limits.tokens),
-    cost: number(limits.cost),
-    kind,
-    name,
-    who: who ?? '',
-    parallel: number(parallel),
-    keepFrom: true,
-    allTools: tools === undefined,
-    tools: (tools ?? []).join(', '),
-    otherTools: otherTools ?? 'ask',
-  };
-}
+const valuesOfRule = ({ performer, limits, who, parallel, tools, otherTools, ...rule }: PolicyRule): FormStart => ({
+  by: 'agent' in performer ? 'agent' : 'model',
+  ...performer,
+  ...limits,
+  ...readTarget(rule),
+  ...{ who, parallel, otherTools },
+  keepFrom: true,
+  allTools: tools === undefined,
+  tools: tools?.join(', '),
+});
 
 function ruleIn(values: FormValues, before?: PolicyRule): PolicyRule {
   const [who, parallel] = [givenIn(values, 'who'), numberIn(values, 'parallel')];
   const limits = limitsIn(values);
   return {
-    for: forOf(textIn(values, 'kind') as RuleKind, textIn(values, 'name')),
+    for: { [textIn(values, 'kind')]: textIn(values, 'name') } as PolicyRule['for'],
     performer: performerIn(values),
     ...(who && { who }),
     ...(before?.from && isYes(values, 'keepFrom') && { from: before.from }),
@@ -89,12 +68,7 @@ export function ruleForm(
     title: isNew ? 'Allow to start by itself' : 'Edit what may start',
     intro: 'Nothing runs by itself unless a rule allows it. A rule applies on this machine while the app or “stemma serve” is open.',
     fields: [
-      {
-        name: 'kind',
-        label: 'What may start',
-        kind: 'choice',
-        options: ruleKinds,
-      },
+      { name: 'kind', label: 'What may start', kind: 'choice', options: ruleKinds },
       {
         name: 'name',
         label: 'Which one',
@@ -140,8 +114,7 @@ export function ruleForm(
 
 /** Sets the limits that hold for every rule. */
 export async function policyLimitsForm(onDone: () => void): Promise<FormSpec> {
-  const policy = await api.runner.getPolicy({});
-  const { calls, minutes, tokens, cost } = policy.limits ?? {};
+  const { rules, limits, parallel, environment = [] } = await api.runner.getPolicy({});
   return {
     title: 'Usual limits',
     intro: 'These limits hold for jobs that a rule without limits of its own starts.',
@@ -155,22 +128,13 @@ export async function policyLimitsForm(onDone: () => void): Promise<FormSpec> {
         hint: 'Names such as DATABASE_URL, separated by commas. Without them, agents get those of the system and of their own provider.',
       },
     ],
-    start: {
-      calls: number(calls),
-      minutes: number(minutes),
-      tokens: number(tokens),
-      cost: number(cost),
-      parallel: number(policy.parallel),
-      environment: (policy.environment ?? []).join(', '),
-    },
+    start: { ...limits, parallel, environment: environment.join(', ') },
     action: 'Save',
     submit: async (values) => {
-      const environment = listed(textIn(values, 'environment'));
+      const names = listed(textIn(values, 'environment'));
       await api.runner.setPolicy({
-        rules: policy.rules,
-        limits: limitsIn(values),
-        parallel: numberIn(values, 'parallel'),
-        ...(environment.length > 0 && { environment }),
+        ...{ rules, limits: limitsIn(values), parallel: numberIn(values, 'parallel') },
+        ...(names.length > 0 && { environment: names }),
       });
       onDone();
       notify('Saved');

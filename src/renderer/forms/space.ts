@@ -65,13 +65,7 @@ export const goalsForm = ({ entityId, name }: Entity, goals: Goals, onDone: () =
       ],
     },
   ],
-  start: {
-    goals: goals.map(({ description, priority, longTerm }) => ({
-      description,
-      priority: priority === undefined ? '' : String(priority),
-      longTerm: longTerm === true,
-    })),
-  },
+  start: { goals: goals.map(({ description, priority, longTerm }) => ({ description, priority, longTerm })) },
   action: 'Save goals',
   submit: async (values) => {
     const given = rowsIn(values, 'goals').map((row) => {
@@ -102,7 +96,7 @@ export const memoryForm = ({ entityId, name }: Entity, memory: Memory | undefine
     { name: 'topic', label: 'Topic', hint: 'A memory with the same topic is replaced. Without a topic, a new memory is added.' },
     { name: 'content', label: 'Memory', kind: 'long', required: true },
   ],
-  start: { topic: memory?.topic ?? '', content: memory?.content ?? '' },
+  start: { topic: memory?.topic, content: memory?.content },
   action: 'Save memory',
   submit: async (values) => {
     await api.run.setMemory({
@@ -162,12 +156,9 @@ export const planForm = ({ entityId, name }: Entity, plan: Plan | undefined, onD
     },
   ],
   start: {
-    name: plan?.name ?? '',
-    instruction: plan?.instruction ?? '',
+    ...{ name: plan?.name, instruction: plan?.instruction, cron: plan?.cron, runAfter: plan?.runAfter },
     when: plan?.cron ? 'cron' : plan?.scheduledAt && !plan.runAfter ? 'at' : 'after',
-    runAfter: plan?.runAfter ?? '',
-    scheduledAt: plan?.scheduledAt ? localTime(plan.scheduledAt) : '',
-    cron: plan?.cron ?? '',
+    scheduledAt: plan?.scheduledAt && localTime(plan.scheduledAt),
   },
   action: 'Save plan',
   submit: async (values) => {

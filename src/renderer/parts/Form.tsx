@@ -1,6 +1,5 @@
 import { type FormEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import {
-  emptyValues,
   FieldError,
   type FormField,
   type FormProblem,
@@ -12,6 +11,7 @@ import {
   loadDrafts,
   missingIn,
   rowsIn,
+  startValues,
   useDrafts,
   useOpenDir,
 } from '../state';
@@ -38,7 +38,7 @@ function useValues({ start: given, draft, fields }: FormSpec) {
   const key = draft === undefined ? undefined : `form\n${dir ?? ''}\n${draft}`;
   const kept = useDrafts(({ drafts }) => (key === undefined ? undefined : drafts.get(key)));
   const [own, setOwn] = useState<FormValues>();
-  const start = useMemo(() => ({ ...emptyValues(fields), ...given }), [fields, given]);
+  const start = useMemo(() => startValues(fields, given), [fields, given]);
   useEffect(() => {
     if (key !== undefined) void loadDrafts();
   }, [key]);
@@ -201,7 +201,7 @@ function RowsField({ field, rows, problem, onChange }: RowsFieldProps) {
         );
       })}
       {own && <ProblemLine>{own}</ProblemLine>}
-      <Button small onClick={() => onChange([...rows, emptyValues(inside)])}>
+      <Button small onClick={() => onChange([...rows, startValues(inside)])}>
         {field.add ?? 'Add'}
       </Button>
     </fieldset>

@@ -6,6 +6,11 @@ export interface FormValues {
   readonly [name: string]: FormValue;
 }
 
+/** The values that a form starts with. A number becomes text, and a missing value leaves the field as it would be without it. */
+export interface FormStart {
+  readonly [name: string]: FormValue | number | null | undefined | readonly FormStart[];
+}
+
 export interface FormOption {
   readonly value: string;
   readonly name: string;
@@ -40,7 +45,7 @@ export interface FormSpec {
   readonly intro?: string | undefined;
   readonly fields: readonly FormField[];
   /** The values at the start, where they are not empty or the first option of a choice. */
-  readonly start?: FormValues | undefined;
+  readonly start?: FormStart | undefined;
   /** The name of the button. */
   readonly action: string;
   /** The key of the form's draft, which is kept until the form is sent or discarded. Without a key, no draft is kept. */
@@ -66,15 +71,17 @@ export function optionsOf({ options }: FormField): readonly FormOption[] | undef
 }
 const isList = (options: object): options is readonly FormOption[] => Array.isArray(options);
 
-/** The values of fields before a person fills them in. */
-export const emptyValues = (fields: readonly FormField[]): FormValues =>
-  Object.fromEntries(
-    fields.map((field) => {
-      if (field.kind === 'check') return [field.name, false];
-      if (field.kind === 'picks' || field.kind === 'rows') return [field.name, []];
-      return [field.name, (field.kind === 'choice' && field.placeholder === undefined && optionsOf(field)?.[0]?.value) || ''];
-    }),
-  );
+/** The values of fields before a person fills them in: the given ones, else empty, or the first option of a choice. */
+export const startValues = (fields: readonly FormField[], given: FormStart = {}): FormValues =>
+  Object.fromEntries(fields.map((field) => [field.name, startValue(field, given[field.name])]));
+
+function startValue(field: FormField, given: FormStart[string]): FormValue {
+  if (field.kind === 'rows') return ((given ?? []) as readonly FormStart[]).map((row) => startValues(field.row ?? [], row));
+  if (given !== undefined && given !== null) return typeof given === 'number' ? String(given) : (given as FormValue);
+  if (field.kind === 'check') return false;
+  if (field.kind === 'picks') return [];
+  return (field.kind === 'choice' && field.placeholder === undefined && optionsOf(field)?.[0]?.value) || '';
+}
 
 /** The text of a field, without spaces at its ends. */
 export const textIn = (values: FormValues, name: string): string => {
