@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'react';
 import type { GraphRow, SearchHit, SessionRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { commitName } from '../parts';
-import { chainOf, useCommit, useKeptQuery, useNavigation, useOpenDir, useProject, useQuery, useSessionList, useTickets } from '../state';
+import { chainOf, useCommit, useKeptQuery, useNavigation, useOpenDir, useProject, useQuery, useRested, useSessionList, useTickets } from '../state';
 
 const maxCommits = 30;
 const maxTickets = 8;
@@ -95,14 +95,4 @@ export function useShownCommit() {
   const read = useCommit(useOpenDir(), commit);
   if (!commit) return undefined;
   return read.status === 'done' ? read.data : { id: commit, parent: null, format: '' };
-}
-
-/** The value, once it has not changed for `ms` milliseconds. */
-function useRested<T>(value: T, ms: number): T {
-  const [rested, setRested] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return rested;
 }

@@ -1,4 +1,6 @@
-import type { ContextId, OutlineRow } from '../../core/contract/index.js';
+import { useCallback, useEffect } from 'react';
+import type { ContextId, Entry, OutlineRow } from '../../core/contract/index.js';
+import type { Ranges } from '../state';
 
 /** The fields of an entry that its block needs. */
 export type BlockEntry = Pick<OutlineRow, 'role' | 'kind' | 'tokens' | 'commit' | 'toolCallId'>;
@@ -77,3 +79,22 @@ export function guessHeight(rows: readonly BlockEntry[], block: EntryBlock): num
 /** Estimates the height of the blocks before the block with an entry. */
 export const heightBefore = (rows: readonly BlockEntry[], blocks: readonly EntryBlock[], entry: number): number =>
   blocks.slice(0, blockOfEntry(blocks, entry)).reduce((sum, block) => sum + guessHeight(rows, block), 0);
+
+/** The key of each block in a virtual list. A stable function, because a new one makes the list measure all blocks again. */
+export const useBlockKeys = (rows: readonly Pick<OutlineRow, 'key'>[], blocks: readonly EntryBlock[]): ((n: number) => string | number) =>
+  useCallback((n) => rows[blocks[n]?.first ?? 0]?.key ?? n, [rows, blocks]);
+
+/** Loads the entries of the visible blocks. `before`: the number of entries before the first that a block can have. */
+export function useEntriesOfBlocks(
+  entries: Ranges<Entry>,
+  blocks: readonly EntryBlock[],
+  items: readonly { readonly index: number }[],
+  before = 0,
+): void {
+  const [first, last] = [items[0]?.index, items.at(-1)?.index];
+  useEffect(() => {
+    if (first === undefined || last === undefined) return;
+    const places = blocks.slice(first, last + 1).flatMap((block) => [block.first, block.result ?? block.first]);
+    if (places.length) entries.need(before + Math.min(...places), before + Math.max(...places) + 1);
+  }, [first, last, before, blocks, entries]);
+}

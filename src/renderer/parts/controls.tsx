@@ -112,16 +112,18 @@ export function Sheet(props: SheetProps) {
   );
 }
 
-/** A list of names and values. */
-export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ReactNode] | false | undefined)[] }) {
+/** A list of names and values; pairs where a name can repeat. A value that is false or undefined is left out. */
+export function Facts({ rows }: { rows: Readonly<Record<string, ReactNode>> | readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="facts">
-      {rows.map(
-        (row) =>
-          row && (
-            <div key={row[0]}>
-              <dt>{row[0]}</dt>
-              <dd>{row[1]}</dd>
+      {(Array.isArray(rows) ? rows : Object.entries(rows)).map(
+        ([name, value], at) =>
+          value !== undefined &&
+          value !== false && (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a name can repeat
+            <div key={at}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
             </div>
           ),
       )}

@@ -10,7 +10,7 @@ import './things.css';
 
 export { AgentMark, agentName, ExperimentalMark } from './AgentMark';
 export { agents, findAgent } from './agents';
-export { blockOfEntry, type EntryBlock, groupIntoBlocks, guessHeight, heightBefore } from './blocks';
+export { blockOfEntry, type EntryBlock, groupIntoBlocks, guessHeight, heightBefore, useBlockKeys, useEntriesOfBlocks } from './blocks';
 export { Button, type Icon, IconButton, LinkButton, sending } from './buttons';
 export { ChipMenu, type ChipOption } from './ChipMenu';
 export { Code } from './Code';
@@ -29,6 +29,7 @@ export { JobLinks, useWorkedOn } from './JobLinks';
 export * from './kinds';
 export { placeByKey, rowsOnPage } from './lists';
 export { Markdown } from './Markdown';
+export { MeasuredRows } from './MeasuredRows';
 export { CardButton, MenuButton, type MenuEntry, runByKey, WithContextMenu } from './Menu';
 export * as say from './numbers';
 export { Proof } from './Proof';

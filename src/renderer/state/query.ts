@@ -91,3 +91,13 @@ export const useProjectQuery: typeof useKeptQuery = (subject, key, ask, memory) 
   const revision = useProject((state) => state.revision);
   return useKeptQuery(subject, key === null ? null : `${key} ${revision}`, ask, memory);
 };
+
+/** The value, once it has not changed for `ms` milliseconds. */
+export function useRested<T>(value: T, ms: number): T {
+  const [rested, setRested] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return rested;
+}

@@ -3,7 +3,22 @@ import { ArrowDownUp, ChevronDown, FilePlus, GitCommitHorizontal, ListPlus, Lock
 import { useMemo, useRef, useState } from 'react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, attempt, Button, Empty, EntryView, Estimate, Id, LinkButton, MenuButton, type MenuEntry, Switch, say, ToolView } from '../../parts';
+import {
+  Answer,
+  attempt,
+  Button,
+  Empty,
+  EntryView,
+  Estimate,
+  Id,
+  LinkButton,
+  MeasuredRows,
+  MenuButton,
+  type MenuEntry,
+  Switch,
+  say,
+  ToolView,
+} from '../../parts';
 import { go, notify, refreshProject, useProjectQuery } from '../../state';
 import { CardLine } from './CardList';
 import { type CardBlock, joinCards } from './cards';
@@ -106,24 +121,12 @@ function Conversation({ blocks: entries }: { blocks: Parameters<typeof joinCards
   const virtual = useVirtualizer({ count: blocks.length, getScrollElement: () => scroller.current, estimateSize: () => 90, overscan: 6 });
   if (blocks.length === 0)
     return <Empty title="No conversation">The cards of this box that a model receives appear here. Append a card with a text to fill it.</Empty>;
-  const items = virtual.getVirtualItems();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
     <section ref={scroller} className="overflows" aria-label="Conversation" tabIndex={0}>
-      <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-        <ol style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
-          {items.map((item) => {
-            const block = blocks[item.index];
-            return (
-              block && (
-                <li key={item.key} data-index={item.index} ref={virtual.measureElement}>
-                  <BlockView block={block} />
-                </li>
-              )
-            );
-          })}
-        </ol>
-      </div>
+      <MeasuredRows virtual={virtual} as="ol">
+        {({ index }) => <BlockView block={blocks[index] as CardBlock} />}
+      </MeasuredRows>
     </section>
   );
 }

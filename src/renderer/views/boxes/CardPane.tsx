@@ -33,7 +33,18 @@ function CardPage({ card, history, boxes }: { card: Card; history: readonly Card
             <Fold text={pretty(card.content)}>{(shown) => <Code text={shown} language="json" />}</Fold>
           )}
         </section>
-        <Facts rows={cardFacts(card)} />
+        <Facts
+          rows={{
+            Role: card.metadata.role,
+            Author: card.authorId,
+            Created: say.instant(card.createdAt),
+            Repaired: card.repairedAt && say.instant(card.repairedAt),
+            Deleted: card.deletedAt && `${say.instant(card.deletedAt)} (no model receives it)`,
+            [card.expired ? 'Expired' : 'Expires']: card.expiresAt && say.instant(card.expiresAt),
+            'Tool call': card.toolCallId !== undefined && <span className="mono">{card.toolCallId}</span>,
+            'From entry': card.entryKey !== undefined && <span className="mono">{card.entryKey}</span>,
+          }}
+        />
         <h3>In {say.plural(boxes.length, 'box', 'boxes')}</h3>
         <ul>
           {boxes.map((boxId) => (
@@ -78,27 +89,6 @@ function CardHead({ card }: { card: Card }) {
     </header>
   );
 }
-
-const cardFacts = (card: Card): React.ComponentProps<typeof Facts>['rows'] => [
-  ['Role', card.metadata.role],
-  ['Author', card.authorId],
-  ['Created', say.instant(card.createdAt)],
-  card.repairedAt !== undefined && ['Repaired', say.instant(card.repairedAt)],
-  card.deletedAt !== undefined && ['Deleted', `${say.instant(card.deletedAt)} (no model receives it)`],
-  card.expiresAt !== undefined && [card.expired ? 'Expired' : 'Expires', say.instant(card.expiresAt)],
-  card.toolCallId !== undefined && [
-    'Tool call',
-    <span key="call" className="mono">
-      {card.toolCallId}
-    </span>,
-  ],
-  card.entryKey !== undefined && [
-    'From entry',
-    <span key="entry" className="mono">
-      {card.entryKey}
-    </span>,
-  ],
-];
 
 function AuditTrail({ history }: { history: readonly CardVersion[] }) {
   if (history.length === 0) return <p className="muted">No changes since the card was created.</p>;

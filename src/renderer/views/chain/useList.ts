@@ -1,6 +1,6 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
-import { chainOf, type Ranges, readOn, useChainMap, useProject, useRanges, wholeChainLimit } from '../../state';
+import { chainOf, type Ranges, readOn, useChainMap, useProject, useRanges, useRested, wholeChainLimit } from '../../state';
 import {
   branchesOf,
   type ChainRow,
@@ -69,7 +69,7 @@ export function useList({ project, session, words, branches, fold, opened }: Lis
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content of `rows` changes with its version
   const loaded = useMemo(() => (whole ? allOf(rows) : undefined), [rows, version, whole]);
-  const rested = useRested(words);
+  const rested = useRested(words, restMs);
   const map = useChainMap(project, session, total === undefined || whole ? null : rested);
   const shapes = useMemo(() => (loaded ? shapesOf(loaded) : map ? shapesOfMap(map) : undefined), [loaded, map]);
   const shown = useMemo(() => {
@@ -104,44 +104,29 @@ export function useList({ project, session, words, branches, fold, opened }: Lis
   const hasMore = words !== '' && map?.hasMore === true;
   const count = shown?.length ?? total ?? 0;
   const itemAt = useCallback((place: number): ChainRow => shown?.[place] ?? { kind: 'commit', at: place }, [shown]);
-  const commitAt = useCallback(
-    (place: number): ContextId | undefined => {
+  const rowAt = useCallback(
+    (place: number): GraphRow | undefined => {
       const item = itemAt(place);
-      return item.kind === 'commit' ? rows.at(item.at)?.commit.id : undefined;
+      return item.kind === 'commit' ? rows.at(item.at) : undefined;
     },
     [itemAt, rows],
   );
-  const forkAt = useCallback(
-    (place: number): ContextId | undefined => {
-      const item = itemAt(place);
-      return item.kind === 'commit' ? rows.at(item.at)?.fork?.commit : undefined;
-    },
-    [itemAt, rows],
-  );
+  const commitAt = useCallback((place: number) => rowAt(place)?.commit.id, [rowAt]);
   const placeOf = useCallback(
     (id: ContextId | undefined): number => {
       if (!id) return -1;
       for (let place = 0; place < count; place++) if (commitAt(place) === id) return place;
       // A fork that was answered has the row of its answer.
-      for (let place = 0; place < count; place++) if (forkAt(place) === id) return place;
+      for (let place = 0; place < count; place++) if (rowAt(place)?.fork?.commit === id) return place;
       return -1;
     },
-    [commitAt, forkAt, count],
+    [commitAt, rowAt, count],
   );
   return { rows, version, total, whole, shown, shapes, branches: ends, links, count, isFiltering, hasMore, itemAt, commitAt, placeOf, lanes, most };
 }
 
 /** Milliseconds after the last key press before a long chain is filtered. */
 const restMs = 200;
-
-function useRested(words: string): string {
-  const [rested, setRested] = useState(words);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(words), restMs);
-    return () => clearTimeout(timer);
-  }, [words]);
-  return rested;
-}
 
 /** Every row of the chain; undefined while a row is missing. */
 function allOf(rows: Ranges<GraphRow>): readonly GraphRow[] | undefined {

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { api } from '../../client';
-import { Button, CutText, describeProblem, Estimate, LinkButton, ProblemLine, say } from '../../parts';
+import { Button, CutText, describeProblem, Estimate, LinkButton, MeasuredRows, ProblemLine, say } from '../../parts';
 import { createRanges, go, type Ranges, useRanges } from '../../state';
 import { layerFamily, layerName } from './layers';
 import { type Composition, maxTextLength, pageSize, type TrialRow, type trialInput } from './trial';
@@ -56,27 +56,18 @@ export function ComposedMessages({ input, first }: ComposedMessagesProps) {
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard */}
       <section ref={scroller} className="overflows" aria-label="Messages" tabIndex={0}>
-        <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-          <ol style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
-            {items.map((item) => {
-              const row = ranges.at(item.index);
-              return (
-                <li
-                  key={item.key}
-                  data-index={item.index}
-                  ref={virtual.measureElement}
-                  className={`composed ${row?.change ?? 'same'} kind-${row ? layerFamily(row.layer) : 'system'}`}
-                >
-                  {row ? <Message row={row} whole={() => wholeText(input, item.index)} /> : <p className="skeleton stack compose-waiting" />}
-                </li>
-              );
-            })}
-          </ol>
-        </div>
+        <MeasuredRows virtual={virtual} as="ol" attributes={({ index }) => ({ className: rowClass(ranges.at(index)) })}>
+          {({ index }) => {
+            const row = ranges.at(index);
+            return row ? <Message row={row} whole={() => wholeText(input, index)} /> : <p className="skeleton stack compose-waiting" />;
+          }}
+        </MeasuredRows>
       </section>
     </div>
   );
 }
+
+const rowClass = (row: TrialRow | undefined): string => `composed ${row?.change ?? 'same'} kind-${row ? layerFamily(row.layer) : 'system'}`;
 
 async function wholeText(input: ComposedMessagesProps['input'], place: number): Promise<string> {
   const { rows } = await api.compose.rows({ ...input, offset: place, limit: 1 });

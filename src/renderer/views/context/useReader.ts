@@ -1,7 +1,7 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, OutlineRow, Stop } from '../../../core/contract/index.js';
-import { blockOfEntry, type EntryBlock, groupIntoBlocks, guessHeight, heightBefore } from '../../parts';
+import { blockOfEntry, type EntryBlock, groupIntoBlocks, guessHeight, heightBefore, useBlockKeys, useEntriesOfBlocks } from '../../parts';
 import {
   type ContextOutline,
   copy,
@@ -59,7 +59,7 @@ export function useReader(shown: ReaderContext, onFind: () => void) {
     count: blocks.length,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => guessHeight(rows, blocks[n] as EntryBlock),
-    getItemKey: useKeys(rows, blocks),
+    getItemKey: useBlockKeys(rows, blocks),
     overscan,
     initialOffset,
     anchorTo: arrival.anchorTo,
@@ -72,7 +72,7 @@ export function useReader(shown: ReaderContext, onFind: () => void) {
   const from = blocks[top]?.first ?? 0;
   const to = (blocks[bottom]?.first ?? 0) + 1;
   useEffect(() => useReading.setState({ from, to }), [from, to]);
-  useVisibleEntries(entries, blocks, items);
+  useEntriesOfBlocks(entries, blocks, items);
   useOverscan(entries, blocks, items, setOverscan);
   const land = useLanding(scroller, list);
   const goTo = useCallback((entry: number) => land(blockOfEntry(blocks, entry)), [land, blocks]);
@@ -147,10 +147,6 @@ function afterFrames(count: number, act: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
-/** The key of each block. Must be a stable function, because a new function makes the list measure all blocks again. */
-const useKeys = (rows: ContextOutline['rows'], blocks: readonly EntryBlock[]): ((n: number) => string | number) =>
-  useCallback((n) => rows[blocks[n]?.first ?? 0]?.key ?? n, [rows, blocks]);
-
 /** Notices that the rest of a long context arrived above the rows. The list keeps its place, or lands again if the person has not moved. */
 function useArrival({ isPart }: ContextOutline) {
   const wasPart = useRef(isPart);
@@ -170,15 +166,6 @@ function useArrival({ isPart }: ContextOutline) {
 function roomBelow(list: Virtualizer<HTMLDivElement, Element>, turns: readonly ShownTurn[], visible: number): number {
   const start = list.measurementsCache[turns.at(-1)?.promptBlock ?? 0]?.start ?? 0;
   return Math.max(0, visible - (list.getTotalSize() - start));
-}
-
-function useVisibleEntries(entries: Ranges<Entry>, blocks: readonly EntryBlock[], items: Items): void {
-  const [first, last] = [items[0]?.index, items.at(-1)?.index];
-  useEffect(() => {
-    if (first === undefined || last === undefined) return;
-    const places = blocks.slice(first, last + 1).flatMap((block) => [block.first, block.result ?? block.first]);
-    if (places.length) entries.need(Math.min(...places), Math.max(...places) + 1);
-  }, [first, last, blocks, entries]);
 }
 
 interface StartActions {

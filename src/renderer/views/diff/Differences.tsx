@@ -2,7 +2,7 @@ import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { type ReactNode, type RefObject, useMemo, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { IconButton, LinkButton, say } from '../../parts';
+import { IconButton, LinkButton, MeasuredRows, say } from '../../parts';
 import { go } from '../../state';
 
 /** A virtual list of the rows of a comparison, with functions that scroll from one difference to the next. */
@@ -43,7 +43,6 @@ export function useDifferences(rows: readonly { readonly kind: string }[]): Diff
 export function Differences(props: { list: DifferenceList; within?: (rows: ReactNode) => ReactNode; children: (row: number) => ReactNode }) {
   const { list, within = (rows) => rows, children } = props;
   const { scroller, virtual, toNext } = list;
-  const items = virtual.getVirtualItems();
   return (
     <section
       ref={scroller}
@@ -58,17 +57,7 @@ export function Differences(props: { list: DifferenceList; within?: (rows: React
         if (by) toNext(by);
       }}
     >
-      {within(
-        <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-          <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
-            {items.map((item) => (
-              <div key={item.key} data-index={item.index} ref={virtual.measureElement}>
-                {children(item.index)}
-              </div>
-            ))}
-          </div>
-        </div>,
-      )}
+      {within(<MeasuredRows virtual={virtual}>{({ index }) => children(index)}</MeasuredRows>)}
     </section>
   );
 }

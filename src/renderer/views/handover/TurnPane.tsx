@@ -43,17 +43,17 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
           {contextLink(turn.endCommit, `Result of ${name(turn.agentId)}`)}
         </div>
         <Facts
-          rows={[
-            ['Status', turn.status],
-            ['Handed over', say.instant(turn.createdAt)],
-            turn.endedAt !== undefined && ['Ended', say.instant(turn.endedAt)],
-            ['Target', `${strategyNames[turn.strategy]}: ${name(turn.agentId)}`],
-            ['Turn', <Id key="turn" id={turn.agentTurnId} what="turn id" />],
-            ['Context box', boxLink(turn.contextBoxId)],
-            ['Output box', boxLink(turn.outputBoxId)],
-            turn.waiting !== undefined && ['Waiting for', turn.waiting.join(', ')],
-            turn.error !== undefined && ['Error', turn.error],
-          ]}
+          rows={{
+            Status: turn.status,
+            'Handed over': say.instant(turn.createdAt),
+            Ended: turn.endedAt && say.instant(turn.endedAt),
+            Target: `${strategyNames[turn.strategy]}: ${name(turn.agentId)}`,
+            Turn: <Id id={turn.agentTurnId} what="turn id" />,
+            'Context box': boxLink(turn.contextBoxId),
+            'Output box': boxLink(turn.outputBoxId),
+            'Waiting for': turn.waiting?.join(', '),
+            Error: turn.error,
+          }}
         />
         <Received received={turn.received} what={{ turnId: turn.agentTurnId }} />
         <TurnConsole project={project} turn={turn} />

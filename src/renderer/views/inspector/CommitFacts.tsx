@@ -105,11 +105,11 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
       <FilesTouched project={project} commit={commit} facts={facts} />
       <ForksHere commit={commit} facts={chain} />
       <Facts
-        rows={[
-          startedBy ? ['Started by', <CallLink key="started" started={startedBy} />] : undefined,
-          tickets.length > 0 ? [tickets.length === 1 ? 'Ticket' : 'Tickets', <TicketsOf key="tickets" tickets={tickets} />] : undefined,
-          commit.tags.length > 0 ? ['Tags', commit.tags.join(', ')] : undefined,
-        ]}
+        rows={{
+          'Started by': startedBy && <CallLink started={startedBy} />,
+          [tickets.length === 1 ? 'Ticket' : 'Tickets']: tickets.length > 0 && <TicketsOf tickets={tickets} />,
+          Tags: commit.tags.length > 0 && commit.tags.join(', '),
+        }}
       />
       <JobLinks project={project} isOf={({ what, commits }) => commits.includes(commit.id) || ('commit' in what && what.commit === commit.id)} />
       <Provenance commit={commit} />
@@ -151,42 +151,20 @@ function WorkFacts({ facts, commit }: { facts: RowFacts | undefined; commit: Sho
       </div>
     );
   const { model, ms, counted, cost, tools } = facts;
+  const missing = commit.type === 'delta' ? 'not recorded' : 'none';
   return (
     <div className="work-facts">
       <Facts
-        rows={[
-          [
-            'Model',
-            model ?? (
-              <span key="model" className="muted">
-                {commit.type === 'delta' ? 'not recorded' : 'none'}
-              </span>
-            ),
-          ],
-          [
-            'Duration',
-            ms === null ? (
-              <span key="ms" className="muted">
-                not recorded
-              </span>
-            ) : (
-              say.duration(ms)
-            ),
-          ],
-          [
-            'Cost',
-            cost ? (
-              <span key="cost" title={`The calls of this commit, at API prices of ${cost.priceDate}`}>
-                {say.money(cost)}
-              </span>
-            ) : (
-              <span key="cost" className="muted">
-                {counted ? 'no price' : commit.type === 'delta' ? 'not recorded' : 'none'}
-              </span>
-            ),
-          ],
-          ['Tool calls', tools === 0 ? 'none' : say.exact(tools)],
-        ]}
+        rows={{
+          Model: model ?? <span className="muted">{missing}</span>,
+          Duration: ms === null ? <span className="muted">not recorded</span> : say.duration(ms),
+          Cost: cost ? (
+            <span title={`The calls of this commit, at API prices of ${cost.priceDate}`}>{say.money(cost)}</span>
+          ) : (
+            <span className="muted">{counted ? 'no price' : missing}</span>
+          ),
+          'Tool calls': tools === 0 ? 'none' : say.exact(tools),
+        }}
       />
     </div>
   );
@@ -211,38 +189,26 @@ function Provenance({ commit }: { commit: ShownCommit }) {
     >
       <summary>Ids and format</summary>
       <Facts
-        rows={[
-          ['Commit', <Id key="id" id={commit.id} what="commit id" />],
-          ['Kind', kindWords[commit.type]],
-          [
-            'Created',
-            <time key="made" dateTime={commit.createdAt}>
-              {say.instant(commit.createdAt)}
-            </time>,
-          ],
-          ['Agent', commit.template],
-          commit.principal ? ['By', <Principal key="by" name={commit.principal} />] : undefined,
-          commit.machine ? ['Machine', commit.machine] : undefined,
-          commit.sessionId ? ['Session', <Id key="session" id={commit.sessionId} what="session id" />] : undefined,
-          [
-            'Format',
-            <span key="format" className="mono">
-              {commit.format}
-            </span>,
-          ],
-          ['Checkpoint', commit.checkpoint.replace('_', ' ')],
-          [
-            'Contains',
-            <span key="contains">
+        rows={{
+          Commit: <Id id={commit.id} what="commit id" />,
+          Kind: kindWords[commit.type],
+          Created: <time dateTime={commit.createdAt}>{say.instant(commit.createdAt)}</time>,
+          Agent: commit.template,
+          By: commit.principal ? <Principal name={commit.principal} /> : false,
+          Machine: commit.machine || false,
+          Session: commit.sessionId ? <Id id={commit.sessionId} what="session id" /> : false,
+          Format: <span className="mono">{commit.format}</span>,
+          Checkpoint: commit.checkpoint.replace('_', ' '),
+          Contains: (
+            <span>
               {say.plural(commit.messageCount, 'message')}, <Estimate of={commit.tokenCount} />
-            </span>,
-          ],
-          ['Depth', say.exact(commit.depth)],
-          ['Parent', commit.parent ? <CommitLink key="parent" id={commit.parent} /> : 'none (first commit)'],
-          children.length > 0
-            ? [children.length === 1 ? 'Child' : 'Children', children.map((id) => <CommitLink key={id} id={id} />)]
-            : ['Children', 'none (newest of its branch)'],
-        ]}
+            </span>
+          ),
+          Depth: say.exact(commit.depth),
+          Parent: commit.parent ? <CommitLink id={commit.parent} /> : 'none (first commit)',
+          [children.length === 1 ? 'Child' : 'Children']:
+            children.length > 0 ? children.map((id) => <CommitLink key={id} id={id} />) : 'none (newest of its branch)',
+        }}
       />
     </details>
   );

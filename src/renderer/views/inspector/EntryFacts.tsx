@@ -20,17 +20,17 @@ export function EntryFacts({ project, commit, stop, unsent, entry: key }: Contex
         </span>
       </h3>
       <Facts
-        rows={[
-          ['Tokens', <Estimate key="tokens" of={entry.tokens} />],
-          ['Time', entry.at ? say.instant(entry.at) : 'not recorded'],
-          ['Role', entry.role],
-          entry.toolName ? ['Tool', entry.toolName] : undefined,
-          entry.author ? ['Author', entry.author] : undefined,
-          marks.length > 0 ? ['Marks', marks.map(({ name }) => name).join(', ')] : undefined,
-          ['Commit', <CommitLink key="commit" id={entry.source.commit} />],
-          ['Key', <Id key="key" id={entry.key} what="entry key" />],
-          entry.toolCallId ? ['Call', <Id key="call" id={entry.toolCallId} what="call id" />] : undefined,
-        ]}
+        rows={{
+          Tokens: <Estimate of={entry.tokens} />,
+          Time: entry.at ? say.instant(entry.at) : 'not recorded',
+          Role: entry.role,
+          Tool: entry.toolName || false,
+          Author: entry.author || false,
+          Marks: marks.length > 0 && marks.map(({ name }) => name).join(', '),
+          Commit: <CommitLink id={entry.source.commit} />,
+          Key: <Id id={entry.key} what="entry key" />,
+          Call: entry.toolCallId ? <Id id={entry.toolCallId} what="call id" /> : false,
+        }}
       />
     </section>
   );

@@ -1,7 +1,7 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import type { OutlineRow, UsageContext } from '../../../core/contract/index.js';
 import { Estimate, edited, estimatedTokens, Gauge, say, TokenLegend } from '../../parts';
-import { type ForkDraft, loadOutline, shownUsage, useForkUsage, useQuery, useTurnNumbers, useUsageOf } from '../../state';
+import { type ForkDraft, loadOutline, shownUsage, useForkUsage, useQuery, useRested, useTurnNumbers, useUsageOf } from '../../state';
 import { figuresOf } from './figures';
 import type { ContextInView } from './shown';
 
@@ -10,7 +10,7 @@ export function ForkFacts({ project, commit, stop, unsent, draft }: ContextInVie
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => loadOutline(project, commit, stop, unsent));
   const rows = query.status === 'done' ? query.data.rows : undefined;
   const counted = shownUsage(useUsageOf(project, commit));
-  const planned = useForkUsage(commit, draft.key, useRested(draft.text));
+  const planned = useForkUsage(commit, draft.key, useRested(draft.text, restMs));
   const { numbers } = useTurnNumbers(project, commit);
   const fork = useMemo(() => rows && divide(rows, draft), [rows, draft]);
   if (!fork) return null;
@@ -64,15 +64,6 @@ const Estimated = ({ tokens, since }: { tokens: number; since: UsageContext['sin
 
 /** Milliseconds after the last key press before the tokens of an edit are asked for. */
 const restMs = 200;
-
-function useRested(text: string): string {
-  const [rested, setRested] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(text), restMs);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return rested;
-}
 
 /** The entries of a context above and below an edited prompt. The prompt itself stays, with its new text. */
 function divide(rows: readonly OutlineRow[], { key, text }: ForkDraft) {

@@ -33,7 +33,7 @@ function History({ project, commit: { id, fork } }: { project: string; commit: S
           <Facts rows={versions.toReversed().flatMap((version, n) => changesOf(version, n))} />
           {starts.length === 0 && <p className="muted">No agent was started from this context.</p>}
           <Facts
-            rows={starts.map(({ at, template, principal, machine }) => [
+            rows={starts.map(({ at, template, principal, machine }): [string, string] => [
               `Started ${say.when(at)}`,
               [template, principal, machine].filter((part) => part !== null).join(' · '),
             ])}

@@ -30,22 +30,17 @@ export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChan
       </div>
       {job.error !== null && <p className="notice-line error">{job.error}</p>}
       <Facts
-        rows={[
-          ['State', jobStatusWords[job.status]],
-          ['Performer', performerName(job.performer)],
-          'agent' in job.performer && ['Folder', job.performer.folder],
-          'agent' in job.performer && ['Permissions', permissionOptions[job.performer.permissions ?? 'default']],
-          job.whoName !== null && [
-            'For',
-            <span key="who" title={job.who ?? undefined}>
-              {job.whoName}
-            </span>,
-          ],
-          ['Since', say.instant(job.startedAt)],
-          job.endedAt !== null && ['Ended', say.instant(job.endedAt)],
-          job.byPolicy && ['Started by', link('a rule', () => go({ kinds: 'rules' }))],
-          ['Job', <Id key="job" id={job.jobId} what="job id" />],
-        ]}
+        rows={{
+          State: jobStatusWords[job.status],
+          Performer: performerName(job.performer),
+          Folder: 'agent' in job.performer && job.performer.folder,
+          Permissions: 'agent' in job.performer && permissionOptions[job.performer.permissions ?? 'default'],
+          For: job.whoName !== null && <span title={job.who ?? undefined}>{job.whoName}</span>,
+          Since: say.instant(job.startedAt),
+          Ended: job.endedAt !== null && say.instant(job.endedAt),
+          'Started by': job.byPolicy && link('a rule', () => go({ kinds: 'rules' })),
+          Job: <Id id={job.jobId} what="job id" />,
+        }}
       />
       <Limits job={job} now={now} />
       <BelongsTo job={job} />

@@ -84,23 +84,15 @@ function ProfileFacts({ card, rules }: { card: Card | undefined; rules: number }
         </Fold>
       </section>
       <Facts
-        rows={[
-          data.displayName !== '' && ['Shown as', data.displayName],
-          ['Model', typeof data.model.model === 'string' ? data.model.model : 'the usual one of the provider'],
-          ['Tools', data.tools === undefined ? 'every tool of Stemma' : data.tools.join(', ') || 'none'],
-          ['May delegate to', data.targets === undefined ? 'every profile' : data.targets.join(', ') || 'nobody'],
-          data.tags.length > 0 && ['Tags', data.tags.join(', ')],
-          [
-            'Starts by itself',
-            rules === 0 ? (
-              'never'
-            ) : (
-              <LinkButton key="rules" onClick={() => go({ view: 'jobs', kinds: 'rules' })}>
-                {say.plural(rules, 'rule')}
-              </LinkButton>
-            ),
-          ],
-        ]}
+        rows={{
+          'Shown as': data.displayName !== '' && data.displayName,
+          Model: typeof data.model.model === 'string' ? data.model.model : 'the usual one of the provider',
+          Tools: data.tools === undefined ? 'every tool of Stemma' : data.tools.join(', ') || 'none',
+          'May delegate to': data.targets === undefined ? 'every profile' : data.targets.join(', ') || 'nobody',
+          Tags: data.tags.length > 0 && data.tags.join(', '),
+          'Starts by itself':
+            rules === 0 ? 'never' : <LinkButton onClick={() => go({ view: 'jobs', kinds: 'rules' })}>{say.plural(rules, 'rule')}</LinkButton>,
+        }}
       />
     </>
   );

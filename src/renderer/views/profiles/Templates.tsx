@@ -74,11 +74,11 @@ function TemplatePane({ project, name }: { project: string; name: string }) {
               </Fold>
             </section>
             <Facts
-              rows={[
-                ['Media type', template.contentType],
-                template.author !== undefined && ['Author', template.author],
-                ['Object', <Id key="ref" id={template.artifactRef} what="ref" />],
-              ]}
+              rows={{
+                'Media type': template.contentType,
+                Author: template.author,
+                Object: <Id id={template.artifactRef} what="ref" />,
+              }}
             />
           </div>
         </article>
@@ -96,17 +96,16 @@ function Made({ made }: { made: Instance }) {
     <section className="thing-made stack" aria-label="What the agent starts from">
       <h3>What the agent starts from</h3>
       <Facts
-        rows={[
-          ['Start', startNames[made.start]],
-          [
-            'Contains',
-            <span key="contains">
+        rows={{
+          Start: startNames[made.start],
+          Contains: (
+            <span>
               {say.plural(made.messageCount, 'message')}, <Estimate of={made.tokenCount} />
-            </span>,
-          ],
-          ['Format', `${made.format}, ${made.tier}`],
-          made.context !== null && ['Commit', made.context],
-        ]}
+            </span>
+          ),
+          Format: `${made.format}, ${made.tier}`,
+          Commit: made.context ?? false,
+        }}
       />
       <Button small icon={Download} onClick={attempt(() => save())}>
         Download

@@ -1,7 +1,21 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, ReplayStep } from '../../../core/contract/index.js';
-import { blockOfEntry, type EntryBlock, EntryView, Estimate, groupIntoBlocks, guessHeight, heightBefore, say, ToolView, Unread } from '../../parts';
+import {
+  blockOfEntry,
+  type EntryBlock,
+  EntryView,
+  Estimate,
+  groupIntoBlocks,
+  guessHeight,
+  heightBefore,
+  MeasuredRows,
+  say,
+  ToolView,
+  Unread,
+  useBlockKeys,
+  useEntriesOfBlocks,
+} from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
 import { blocksUpTo } from './turns';
 
@@ -24,26 +38,18 @@ export function Conversation({ project, commit, before, steps, place, playing }:
   const shown = useMemo(() => blocksUpTo(blocks, place), [blocks, place]);
   const reset = useMemo(() => steps.findLastIndex((step, at) => at <= place && step.dropped), [steps, place]);
 
-  // Must be a stable function, because a new function makes the list measure all blocks again.
-  const getItemKey = useCallback((n: number) => steps[blocks[n]?.first ?? 0]?.key ?? n, [steps, blocks]);
   // Draws the list at the current step, so that nothing is loaded for its top.
   const [initialOffset] = useState(() => heightBefore(steps, blocks, place));
   const list = useVirtualizer({
     count: shown,
     getScrollElement: () => scroller.current,
     estimateSize: (n) => guessHeight(steps, blocks[n] as EntryBlock),
-    getItemKey,
+    getItemKey: useBlockKeys(steps, blocks),
     overscan: 4,
     initialOffset,
   });
   const items = list.getVirtualItems();
-  const first = items[0]?.index;
-  const last = items.at(-1)?.index;
-  useEffect(() => {
-    if (first === undefined || last === undefined) return;
-    const places = blocks.slice(first, last + 1).flatMap((block) => [block.first, block.result ?? block.first]);
-    if (places.length) entries.need(before + Math.min(...places), before + Math.max(...places) + 1);
-  }, [first, last, before, blocks, entries]);
+  useEntriesOfBlocks(entries, blocks, items, before);
 
   // After each step, the end of the latest entry scrolls into view.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only a step scrolls the list, not content that loads
@@ -63,27 +69,27 @@ export function Conversation({ project, commit, before, steps, place, playing }:
       tabIndex={0}
     >
       {problem !== undefined && <Unread what="Some entries" error={problem} onRetry={entries.retry} />}
-      <div style={{ height: list.getTotalSize(), position: 'relative' }}>
-        <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
-          {items.map((item) => {
-            const block = blocks[item.index] as EntryBlock;
-            const isLatest = item.index === latest;
-            return (
-              <div
-                key={item.key}
-                data-index={item.index}
-                data-entry={steps[block.first]?.key}
-                ref={list.measureElement}
-                aria-current={isLatest ? 'step' : undefined}
-                className={`block replay-block${isLatest ? ' chosen' : ''}${block.first < reset ? ' gone' : ''}`}
-              >
-                <BlockHead block={block} step={steps[block.first]} />
-                <BlockBody block={block} place={place} entryAt={(n) => entries.at(before + n)} height={Math.min(item.size, 320)} />
-              </div>
-            );
-          })}
-        </div>
-      </div>
+      <MeasuredRows
+        virtual={list}
+        attributes={({ index }) => {
+          const { first } = blocks[index] as EntryBlock;
+          return {
+            'data-entry': steps[first]?.key,
+            'aria-current': index === latest ? 'step' : undefined,
+            className: `block replay-block${index === latest ? ' chosen' : ''}${first < reset ? ' gone' : ''}`,
+          };
+        }}
+      >
+        {({ index, size }) => {
+          const block = blocks[index] as EntryBlock;
+          return (
+            <>
+              <BlockHead block={block} step={steps[block.first]} />
+              <BlockBody block={block} place={place} entryAt={(n) => entries.at(before + n)} height={Math.min(size, 320)} />
+            </>
+          );
+        }}
+      </MeasuredRows>
     </section>
   );
 }

@@ -52,9 +52,8 @@ export function Panel(props: PanelProps) {
           )}
         </div>
         <Facts
-          rows={[
-            [
-              'Cost',
+          rows={{
+            Cost: (
               <>
                 <b>{measuredSum(sums, 'cost')}</b>{' '}
                 {old && (
@@ -63,22 +62,20 @@ export function Panel(props: PanelProps) {
                     {changeWords(sums.cost, old.cost, 'cost')} from {dollars(old.cost)}
                   </span>
                 )}
-              </>,
-            ],
-            ['Tokens', tokensIn(sums)],
-            [
-              'Cache loss',
+              </>
+            ),
+            Tokens: tokensIn(sums),
+            'Cache loss': (
               <>
                 {measuredSum(sums, 'loss')} <span className="muted small">{sums.cost > 0 ? `${share(sums.loss / sums.cost)} of the cost` : ''}</span>
-              </>,
-            ],
-            [
-              'Calls',
+              </>
+            ),
+            Calls: (
               <>
                 {say.exact(sums.calls)} <span className="muted small">in {say.plural(sums.sessions, 'session')}</span>
-              </>,
-            ],
-          ]}
+              </>
+            ),
+          }}
         />
         <LinkButton className="small" onClick={() => askSql(callsSql(range, chosen))}>
           List the calls
