@@ -33,6 +33,19 @@ export const notFound = (id: string, message: string, data: ErrorData = {}): Ste
 export const corrupt = (id: string, message: string, data: ErrorData = {}, options?: ErrorOptions): StemmaError =>
   new StemmaError('CORRUPT', message, { id, ...data }, options);
 
+/** The codes of a content that is damaged, that has expired, or that no place returns now. */
+export const contentGone: readonly ErrorCode[] = ['CORRUPT', 'NOT_FOUND', 'UNAVAILABLE'];
+
+/** The result of `read`; undefined if the engine refuses it, for any reason or with one of these codes. */
+export function orUndefined<Value>(read: () => Value, codes: readonly ErrorCode[] = errorCodes): Value | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StemmaError && codes.includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
 /** A short, printable form of any value for use in an error message. */
 export function inWords(value: unknown, limit = 80): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value));

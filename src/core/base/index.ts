@@ -10,6 +10,7 @@ export * from './ids.js';
 export * from './json.js';
 export * from './nesting.js';
 export * from './number-of.js';
+export * from './once.js';
 export * from './people.js';
 export * from './recent.js';
 export * from './repository.js';

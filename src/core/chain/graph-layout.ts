@@ -1,5 +1,5 @@
 // The layout of a graph: groups of rows that no lane leaves, so that a page reads and lays out only the groups that it shows.
-import type { CommitSeq } from '../base/index.js';
+import { type CommitSeq, once } from '../base/index.js';
 import type { InputOf } from '../contract/index.js';
 import type { ReadChain } from './chain.js';
 import { type Families, type Family, familiesOf, overlaps, runList } from './families.js';
@@ -211,14 +211,5 @@ function drawPicture({ chain, filter, isFiltered, together, hidden, ends }: View
     lanes: layOut(isFiltered ? matchingTrees(nodes, filter) : nodes, { together }),
     turns: turnNumbers(all, subagents, parts),
     parts,
-  };
-}
-
-/** Reads a value when it is needed first. */
-function once<Value>(read: () => Value): () => Value {
-  let known: { readonly value: Value } | undefined;
-  return () => {
-    known ??= { value: read() };
-    return known.value;
   };
 }

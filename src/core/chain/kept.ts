@@ -16,7 +16,7 @@ export function kept<Value>(
   name: string,
   state: string,
   make: (before: Value | undefined) => Value,
-  bytesOf: (value: Value) => number,
+  bytesOf: number | ((value: Value) => number),
 ): Value {
   const key = `${kind} ${name}`;
   const known = derived.get(key) as Held | undefined;
@@ -24,7 +24,7 @@ export function kept<Value>(
   // The earlier value may be changed into the new one, so it is not kept meanwhile.
   derived.delete(key);
   const value = make(known?.value as Value | undefined);
-  derived.set(key, { state, value }, bytesOf(value) + key.length);
+  derived.set(key, { state, value }, (typeof bytesOf === 'number' ? bytesOf : bytesOf(value)) + key.length);
   return value;
 }
 

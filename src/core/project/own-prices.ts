@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeText } from '../base/index.js';
+import type { OwnPriced } from '../contract/index.js';
 import { makeFolders, readInside, replaceFile } from '../files/index.js';
-import { type OwnPrices, withPrices } from '../usage/index.js';
+import { withPrices } from '../usage/index.js';
 
 const longest = 16 * 1024 * 1024;
 
@@ -13,7 +14,7 @@ export function ownUsageSettings(dataDir: string): string | undefined {
 }
 
 /** Changes a person's own prices. @throws BAD_REQUEST if the file is not valid. */
-export function changePrices(dataDir: string, change: (prices: readonly OwnPrices[]) => readonly OwnPrices[]): void {
+export function changePrices(dataDir: string, change: (prices: readonly OwnPriced[]) => readonly OwnPriced[]): void {
   makeFolders(dataDir);
   replaceFile(join(dataDir, 'usage.json'), withPrices(ownUsageSettings(dataDir), change));
 }

@@ -12,7 +12,7 @@ export { derivedFile, derivedName, isDerivedName } from './derived/index.js';
 export { databaseBytes, type ForeignRows, type Mirror, mirrorOf, RowTooLarge, withForeign } from './foreign.js';
 export { formatVersion } from './migrations/index.js';
 export type { OpenedPlace } from './place.js';
-export { readDerivedProgress, readProgress, setDerivedProgress, setProgress } from './progress.js';
+export { commitProgress, readDerivedProgress, readProgress, setDerivedProgress, setProgress, upToBytes } from './progress.js';
 export { canRestoreRows, type RebuiltFile } from './rebuild.js';
 export { type ChangedRow, matchingRow, matchingRows } from './sums.js';
 export { traced } from './traced.js';

@@ -1,22 +1,60 @@
 import type { ReadableDb, WritableDb } from './database.js';
 
+interface Place<Db extends ReadableDb> {
+  readonly db: Db;
+  readonly project: number;
+}
+
 /** Reads how far work on what was recorded has come, such as packing objects or pulling from a hub; 0 at first. */
-export const readProgress = ({ db, project }: { readonly db: ReadableDb; readonly project: number }, work: string): number =>
+export const readProgress = ({ db, project }: Place<ReadableDb>, work: string): number =>
   db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', project, work)?.value ?? 0;
 
 /** Stores how far work on what was recorded has come. */
-export const setProgress = ({ db, project }: { readonly db: WritableDb; readonly project: number }, work: string, value: number): void =>
+export const setProgress = ({ db, project }: Place<WritableDb>, work: string, value: number): void =>
   void db.run('INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', project, work, value);
 
 /** Reads how far the work that fills derived data has come; 0 at first, and after derived data was begun anew. */
-export const readDerivedProgress = ({ db, project }: { readonly db: ReadableDb; readonly project: number }, work: string): number =>
+export const readDerivedProgress = ({ db, project }: Place<ReadableDb>, work: string): number =>
   db.one<{ value: number }>('SELECT value FROM derivedProgress WHERE project = ? AND name = ?', project, work)?.value ?? 0;
 
 /** Stores how far the work that fills derived data has come. */
-export const setDerivedProgress = ({ db, project }: { readonly db: WritableDb; readonly project: number }, work: string, value: number): void =>
+export const setDerivedProgress = ({ db, project }: Place<WritableDb>, work: string, value: number): void =>
   void db.run(
     'INSERT INTO derivedProgress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
     project,
     work,
     value,
   );
+
+/** How far facts are derived from commits, in the order of their numbers. With another version, no commit counts as read. */
+export function commitProgress(work: string, version: number) {
+  const isCurrent = (place: Place<ReadableDb>): boolean => readDerivedProgress(place, `${work} version`) === version;
+  const last = (place: Place<ReadableDb>): number => (isCurrent(place) ? readDerivedProgress(place, work) : 0);
+  return {
+    isCurrent,
+    /** The number of the last commit that was read. */
+    last,
+    /** The number of commits that were not read yet, at most `limit`. SQLite would plan the statement again for each value of a bound limit. */
+    pending: (place: Place<ReadableDb>, limit = Number.MAX_SAFE_INTEGER): number =>
+      place.db.one<{ pending: number }>(
+        `SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ${limit})`,
+        last(place),
+        place.project,
+      )?.pending ?? 0,
+    /** Notes that the commits up to one are read, or all if there is none. Call it inside a transaction. */
+    readTo: (place: Place<WritableDb>, seq: number | undefined): void => {
+      setDerivedProgress(place, work, seq ?? place.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0);
+      setDerivedProgress(place, `${work} version`, version);
+    },
+  };
+}
+
+/** The first rows, up to the one with which their sizes reach a number of bytes: a batch that ends early, because other writers wait for it. */
+export function upToBytes<Row extends { readonly size: number | null }>(rows: readonly Row[], most: number): readonly Row[] {
+  let bytes = 0;
+  const end = rows.findIndex(({ size }) => {
+    bytes += size ?? 0;
+    return bytes >= most;
+  });
+  return end < 0 ? rows : rows.slice(0, end + 1);
+}

@@ -38,8 +38,8 @@ interface Spent {
   readonly isWhole: number;
 }
 
-const costsBySession = (chain: ReadChain): ({ readonly session: string } & Spent)[] =>
-  chain.db.all<{ readonly session: string } & Spent>(
+const costsBySession = (chain: ReadChain) =>
+  chain.db.all<Spent & { readonly session: string }>(
     'SELECT session, SUM(cost) AS cost, MIN(SUM(outputs), SUM(priced)) = SUM(calls) AS isWhole FROM usageSum WHERE project = ? GROUP BY session',
     chain.project,
   );

@@ -1,10 +1,10 @@
+import { isObject, type Json } from '../base/index.js';
 import { commitAt, type ReadChain, readOutline } from '../chain/index.js';
 import type { MissCause, UsageCache } from '../contract/index.js';
-import { diffRequests, sentSize } from '../requests/index.js';
-import { differingText } from './difference.js';
+import { diffRequests, getRequest, sentSize } from '../requests/index.js';
 import type { Placed, PlacedCall } from './placed.js';
 import { moneyOf, ratesOf } from './prices.js';
-import { type CacheFacts, type CallRow, isBeside } from './rows.js';
+import { type CacheFacts, isBeside, type RequestIds } from './rows.js';
 
 /**
  * The share of the cached input that may be missing where the new part of a call is unknown, or where the provider caches automatically: it then
@@ -64,8 +64,7 @@ export function isMiss(call: Placed<CacheFacts>): boolean {
   return call.before === undefined || call.begins ? call.cacheRead === 0 : unread(call) > allowed(call);
 }
 
-/** Returns the id of a call whose body an agent or a recorder stored. */
-export type RecordedId = (call: Pick<CallRow, 'commitId' | 'key' | 'call'>) => string | undefined;
+type RecordedId = RequestIds['recordedId'];
 
 /** Whether a call read from the cache; if not, the cause and the price of the loss. */
 export function cacheOf(chain: ReadChain, call: PlacedCall, recordedId: RecordedId): UsageCache {
@@ -92,9 +91,9 @@ function causeOf(chain: ReadChain, call: PlacedCall, recordedId: RecordedId): Pi
   const idleMs = (call.askedAt ?? call.at) - before.at;
   // Only Claude's cache lifetimes are documented. Without renewal, no provider keeps a cache longer than an hour.
   if (idleMs > (documentedLifetime(call) ?? longLifetimeMs)) return { cause: 'expired', idleMs };
-  const [elision] = readOutline(chain, commitAt(chain, call.context).artifact, commitAt(chain, call.context).format).elisions;
-  if (elision) return { cause: 'message', brokenAt: `result of ${elision.toolCallIds[0]}` };
-  return { cause: 'unknown' };
+  const { artifact, format } = commitAt(chain, call.context);
+  const [elision] = readOutline(chain, artifact, format).elisions;
+  return elision ? { cause: 'message', brokenAt: `result of ${elision.toolCallIds[0]}` } : { cause: 'unknown' };
 }
 
 /** How long the cache of the previous call lived; undefined if its provider documents no lifetime, or for a first call. */
@@ -128,6 +127,35 @@ function causeAt(path: string): MissCause {
   if (path.startsWith('system')) return 'system';
   if (path.startsWith('messages')) return 'message';
   return path === 'model' ? 'model' : 'parameters';
+}
+
+/** The number of characters to show before and after the first difference. */
+const shown = { before: 24, after: 120 };
+
+/** The text at a place of two requests, from a little before its first difference on. */
+function differingText(chain: ReadChain, a: string, b: string, path: string): NonNullable<UsageCache['brokenText']> {
+  const [before, after] = [textAt(getRequest(chain, a).body as Json, path), textAt(getRequest(chain, b).body as Json, path)];
+  let same = 0;
+  while (before !== null && after !== null && same < before.length && before[same] === after[same]) same++;
+  const from = before === null || after === null ? 0 : Math.max(0, same - shown.before);
+  const end = from + shown.before + shown.after;
+  const around = (text: string | null): string | null =>
+    text === null ? null : `${from > 0 ? '…' : ''}${text.slice(from, end)}${text.length > end ? '…' : ''}`.toWellFormed();
+  return { before: around(before), after: around(after) };
+}
+
+/**
+ * The value at a path such as `messages[2].content[0]` as text. If the body has a text in place of a list of blocks, the text counts as the first
+ * block.
+ */
+function textAt(body: Json, path: string): string | null {
+  let value: Json | undefined = body;
+  for (const [name] of path.matchAll(/[^.[\]]+/g)) {
+    if (typeof value === 'string' && name === '0') continue;
+    value = Array.isArray(value) ? value[Number(name)] : isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  }
+  if (value === undefined || typeof value === 'string') return value ?? null;
+  return isObject(value) && typeof value.text === 'string' ? value.text : JSON.stringify(value);
 }
 
 /** The additional price of paying for tokens again instead of reading them from the cache. */

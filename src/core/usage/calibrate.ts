@@ -12,11 +12,11 @@ import {
   type Step,
   type WriteChain,
 } from '../chain/index.js';
-import { isHidden, type ParsedEntry } from '../formats/index.js';
+import { isHidden } from '../formats/index.js';
 import { sentSize } from '../requests/index.js';
 import { type CountedGrowth, type Factors, fitFactors, isUsable } from './fit.js';
 import { type CallRow, callsIn } from './rows.js';
-import { hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.js';
+import { addMeasures, hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.js';
 
 /** The number of growths that calibration uses, and the most windows that it searches for them. */
 const wanted = 240;
@@ -27,7 +27,7 @@ const maxCalls = 2_000;
 const fewest = 24;
 
 /** The growths between neighboring calls of one model in the window of a commit. */
-export function growthsIn(chain: ReadChain, seq: CommitSeq, model: string): CountedGrowth[] {
+function growthsIn(chain: ReadChain, seq: CommitSeq, model: string): CountedGrowth[] {
   const { steps, calls: found } = lastCalls(chain, seq);
   const all = entriesAlong(chain, steps);
   const entries = steps.flatMap((step) => (all.get(step) ?? []).filter((entry) => !isHidden(entry)));
@@ -43,7 +43,8 @@ export function growthsIn(chain: ReadChain, seq: CommitSeq, model: string): Coun
     const before = calls[at - 1];
     const [earlier, later] = [before && sentSize(before.call), sentSize(call)];
     if (!before || earlier == null || later === null || before.call.model !== model || call.model !== model) return [];
-    return [{ tokens: later - earlier, added: { ...sumMeasures(entries.slice(before.place, place)), replies: 1 } }];
+    const added = entries.slice(before.place, place).reduce<Measures>((sum, entry) => addMeasures(sum, measuresOf(entry)), { replies: 1 });
+    return [{ tokens: later - earlier, added }];
   });
 }
 
@@ -56,13 +57,9 @@ function lastCalls(chain: ReadChain, seq: CommitSeq): { readonly steps: readonly
   const calls: CallRow[] = [];
   let some: Step[] = [];
   const look = (): void => {
+    const seqs = some.map((step) => step.seq);
     steps.push(...some);
-    calls.push(
-      ...callsIn(
-        chain,
-        some.map((step) => step.seq),
-      ),
-    );
+    calls.push(...callsIn(chain, seqs));
     some = [];
   };
   for (const step of newestFirst(chain, commitAt(chain, seq))) {
@@ -74,15 +71,6 @@ function lastCalls(chain: ReadChain, seq: CommitSeq): { readonly steps: readonly
   look();
   return { steps: steps.reverse(), calls };
 }
-
-function addedUp(all: readonly Measures[]): Measures {
-  const sum: Measures = {};
-  for (const one of all) for (const [name, size] of Object.entries(one) as [keyof Measures, number][]) sum[name] = (sum[name] ?? 0) + size;
-  return sum;
-}
-
-/** The measures of entries, added up. */
-export const sumMeasures = (entries: readonly ParsedEntry[]): Measures => addedUp(entries.map(measuresOf));
 
 /** Usable growths of a model from the latest windows of the project, up to about the wanted number. */
 export function growthsOf(chain: ReadChain, model: string, most = wanted): CountedGrowth[] {
@@ -112,19 +100,13 @@ function* windowsOf(chain: ReadChain, model: string): Generator<CommitSeq> {
     );
     if (!last) continue;
     yield last.context;
-    for (const step of lineage(chain, commitAt(chain, last.context)).toReversed())
-      if (step.type === 'compaction' && step.parent !== null) yield step.parent;
+    for (const { type, parent } of lineage(chain, commitAt(chain, last.context)).toReversed())
+      if (type === 'compaction' && parent !== null) yield parent;
   }
 }
 
 /** Stands for a measure where a model had too few usable growths. It is tried again at twice the number of calls. */
 const none = '';
-
-interface Stored {
-  readonly measure: string;
-  readonly factor: number;
-  readonly calls: number;
-}
 
 /**
  * The tokens per unit of each measure for a model in this project. Undefined if too few growths were counted. The result is offered, and computed
@@ -135,32 +117,25 @@ export function factorsOf(chain: ReadChain, model: string | null): Factors | und
   const calls =
     chain.db.one<{ calls: number }>('SELECT IFNULL(SUM(calls), 0) AS calls FROM usageSum WHERE project = ? AND model = ?', chain.project, model)
       ?.calls ?? 0;
-  const stored = chain.db.all<Stored>('SELECT measure, factor, calls FROM usageFactor WHERE project = ? AND model = ?', chain.project, model);
+  const stored = chain.db.all<{ measure: string; factor: number; calls: number }>(
+    'SELECT measure, factor, calls FROM usageFactor WHERE project = ? AND model = ?',
+    chain.project,
+    model,
+  );
   if (measures.every((name) => stored.some(({ measure }) => measure === name)) && calls < 2 * (stored[0]?.calls ?? 0))
     return Object.fromEntries(stored.map(({ measure, factor }) => [measure, factor])) as Factors;
   const failedAt = stored.find(({ measure }) => measure === none)?.calls ?? recalled<number>(chain, 'no factors', model) ?? 0;
   if (calls < fewest || calls < 2 * failedAt) return undefined;
   const growths = growthsOf(chain, model);
-  if (growths.length < fewest) {
-    keep(chain, 'no factors', model, calls, model.length);
-    offer(chain, { kind: 'factors', model, factors: { [none]: 0 }, calls });
-    return undefined;
-  }
-  const factors = fitFactors(growths);
-  offer(chain, { kind: 'factors', model, factors: { ...factors }, calls });
+  const factors = growths.length < fewest ? undefined : fitFactors(growths);
+  if (!factors) keep(chain, 'no factors', model, calls, model.length);
+  offer(chain, { kind: 'factors', model, factors: factors ? { ...factors } : { [none]: 0 }, calls });
   return factors;
 }
 
 /** Stores the tokens per unit of each measure for a model. Call it inside a transaction. */
 export function saveFactors(chain: WriteChain, { model, factors, calls }: Omit<Extract<Offer, { kind: 'factors' }>, 'kind'>): void {
   chain.db.run('DELETE FROM usageFactor WHERE project = ? AND model = ?', chain.project, model);
-  for (const [measure, factor] of Object.entries(factors))
-    chain.db.run(
-      'INSERT INTO usageFactor (project, model, measure, factor, calls) VALUES (?, ?, ?, ?, ?)',
-      chain.project,
-      model,
-      measure,
-      factor,
-      calls,
-    );
+  const insert = 'INSERT INTO usageFactor (project, model, measure, factor, calls) VALUES (?, ?, ?, ?, ?)';
+  for (const [measure, factor] of Object.entries(factors)) chain.db.run(insert, chain.project, model, measure, factor, calls);
 }

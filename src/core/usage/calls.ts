@@ -1,13 +1,13 @@
-import { badRequest, defined, toTimestamp } from '../base/index.js';
+import { badRequest, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
 import { sentSize } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { ledgerIsDue } from './ledger.js';
-import { windowOfCall } from './limits.js';
 import { type Placed, type PlacedCall, placedAlong, placedCalls, placedFacts, placedNumbers, placedPage } from './placed.js';
+import { windowOfCall } from './price-table.js';
 import { moneyOf } from './prices.js';
-import { type CacheFacts, type CallRow, type CallScope, isBeside, missesOf, type RequestIds, requestIds, termsOf } from './rows.js';
+import { type CacheFacts, type CallRow, type CallScope, isBeside, missesOf, type RequestIds, requestIds, termsOf, waitOf } from './rows.js';
 
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
 export function usageCalls(chain: ReadChain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
@@ -35,14 +35,12 @@ function selectPage(
     const { total, calls } = placedPage(chain, scopeOf(sessionId, filter), offset, limit);
     return { total, page: calls };
   }
-  if (id === undefined && filter?.miss === true && !ledgerIsDue(chain)) {
-    const { total, numbers } = missesOf(chain, scopeOf(sessionId, filter), offset, limit ?? Number.MAX_SAFE_INTEGER);
-    return { total, page: placedNumbers(chain, sessionId, numbers) };
-  }
   if (id === undefined && filter?.miss !== undefined) {
-    const found = placedFacts(chain, sessionId).filter((call) => matches(call, filter));
-    const numbers = found.slice(offset, limit === undefined ? undefined : offset + limit).map(({ no }) => no);
-    return { total: found.length, page: placedNumbers(chain, sessionId, numbers) };
+    const isKnown = filter.miss && !ledgerIsDue(chain);
+    const { total, numbers } = isKnown
+      ? missesOf(chain, scopeOf(sessionId, filter), offset, limit ?? Number.MAX_SAFE_INTEGER)
+      : numbersOf(placedFacts(chain, sessionId), filter, offset, limit);
+    return { total, page: placedNumbers(chain, sessionId, numbers) };
   }
   const all = placedCalls(chain, { id, sessionId });
   const matching = filter ? all.filter((call) => matches(call, filter)) : all;
@@ -50,9 +48,17 @@ function selectPage(
   return { total: matching.length, page: matching.slice(from, from + (limit ?? matching.length)) };
 }
 
+/** The numbers of a page of the calls that match a filter. */
+function numbersOf(calls: readonly Placed<CacheFacts>[], filter: CallsFilter, offset: number, limit = Number.POSITIVE_INFINITY) {
+  const found = calls.filter((call) => matches(call, filter));
+  return { total: found.length, numbers: found.slice(offset, offset + limit).map(({ no }) => no) };
+}
+
 const scopeOf = (sessionId: string | undefined, { model, from, to }: CallsFilter = {}): CallScope => ({
-  ...{ sessionId, model },
-  ...defined({ from: from && Date.parse(from), to: to && Date.parse(to) }),
+  sessionId,
+  model,
+  from: from === undefined ? from : Date.parse(from),
+  to: to === undefined ? to : Date.parse(to),
 });
 
 function matches(call: Placed<CacheFacts>, filter: CallsFilter): boolean {
@@ -78,14 +84,7 @@ function shown(chain: ReadChain, call: PlacedCall, { idOf, recordedId }: Request
     ...(subagent !== '' && { subagent }),
     model,
     ...(isBeside(call) ? { trigger: null, triggerKind: 'other', beside: call.prompt ?? '' } : findTrigger(call)),
-    tokens: {
-      input,
-      cacheRead,
-      cacheWrite,
-      ...(cacheWrite1h !== null && { cacheWrite1h }),
-      output,
-      ...(reasoning !== null && { reasoning }),
-    },
+    tokens: { input, cacheRead, cacheWrite, ...(cacheWrite1h !== null && { cacheWrite1h }), output, ...(reasoning !== null && { reasoning }) },
     window,
     limit: windowOfCall(chain, call, window),
     added: window === null || windowBefore === null || isBeside(call) ? null : window - (windowBefore ?? 0),
@@ -109,9 +108,4 @@ function findTrigger({ prompt, before, begins }: PlacedCall): Pick<UsageCall, 't
   if (prompt !== null) return { trigger: prompt, triggerKind: 'prompt' };
   if (before && before.does !== null && !begins) return { trigger: before.does, triggerKind: 'tool' };
   return { trigger: null, triggerKind: 'other' };
-}
-
-/** The wait is unknown if the clock ran backwards, or if the agent wrote the same time for the prompt and its reply. */
-function waitOf({ askedAt, endedAt }: CallRow): number | null {
-  return askedAt === null || endedAt === null || endedAt <= askedAt ? null : endedAt - askedAt;
 }

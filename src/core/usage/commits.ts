@@ -1,4 +1,4 @@
-import { type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
+import { type CommitSeq, type ContextId, orUndefined } from '../base/index.js';
 import { commitAt, graph, type ReadChain } from '../chain/index.js';
 import type { GraphRow, Money } from '../contract/index.js';
 import { sentSize } from '../requests/index.js';
@@ -11,7 +11,7 @@ import { isBeside, peakOfCalls, windowsOf } from './rows.js';
 import { callAfter, maxPassed } from './window.js';
 
 /** The calls of one model whose replies appear first in a commit. */
-export interface CommitCalls {
+interface CommitCalls {
   readonly context: CommitSeq;
   readonly model: string | null;
   /** The largest counted input; null if no input was counted. */
@@ -53,13 +53,11 @@ const sumsOfCommit = `${peakOfCalls} AS peak, MAX(windowLimit) AS "limit", COUNT
 /** For each session, a text that changes with its calls. `sessions` limits the answer. */
 export const callStates = (chain: ReadChain, sessions?: Iterable<string>): ReadonlyMap<string, string> =>
   new Map(
-    chain.db
-      .all<{ session: string; state: string }>(
-        `SELECT session, GROUP_CONCAT(calls || ':' || input || ':' || cacheRead || ':' || cacheWrite || ':' || output || ':' || outputs || ':' || priced || ':' || cost || ':' || model) AS state
-           FROM usageSum WHERE project = :project AND (:sessions IS NULL OR session IN (SELECT value FROM json_each(:sessions))) GROUP BY session`,
-        { project: chain.project, sessions: sessions === undefined ? null : JSON.stringify(['', ...sessions]) },
-      )
-      .map(({ session, state }) => [session, state] as const),
+    chain.db.rows<[session: string, state: string]>(
+      `SELECT session, GROUP_CONCAT(calls || ':' || input || ':' || cacheRead || ':' || cacheWrite || ':' || output || ':' || outputs || ':' || priced || ':' || cost || ':' || model)
+         FROM usageSum WHERE project = :project AND (:sessions IS NULL OR session IN (SELECT value FROM json_each(:sessions))) GROUP BY session`,
+      { project: chain.project, sessions: sessions === undefined ? null : JSON.stringify(['', ...sessions]) },
+    ),
   );
 
 /**
@@ -88,16 +86,9 @@ export function lastModels(chain: ReadChain, seqs: readonly CommitSeq[]): Readon
   return new Map(rows.map(({ seq, model }) => [seq, model]));
 }
 
-interface Link {
-  readonly seq: CommitSeq;
-  readonly parent: CommitSeq | null;
-  readonly type: string;
-}
-
 /** The counted inputs of the last call before a compaction and of the first call after it. */
 export function compactedAt(chain: ReadChain, compaction: CommitSeq): { readonly before?: number; readonly after?: number } {
-  const select = 'SELECT seq, parent, type FROM context WHERE';
-  const linkOf = (seq: CommitSeq): Link | undefined => chain.db.one<Link>(`${select} seq = ?`, seq);
+  const linkOf = (seq: CommitSeq) => chain.db.one<{ parent: CommitSeq | null; type: string }>('SELECT parent, type FROM context WHERE seq = ?', seq);
   let before: number | undefined;
   let at = linkOf(compaction)?.parent ?? null;
   for (let passed = 0; at !== null && before === undefined && passed < maxPassed; passed++) {
@@ -117,13 +108,11 @@ export type UnstoredWindows = (chain: ReadChain, commits: readonly CommitSeq[]) 
 export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1], unstored: UnstoredWindows): ReturnType<typeof graph> {
   const { rows, ...rest } = graph(chain, query);
   const seqs = new Map(
-    chain.db
-      .all<{ seq: CommitSeq; id: ContextId }>(
-        'SELECT seq, id FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))',
-        chain.project,
-        JSON.stringify(rows.map(({ commit }) => commit.id)),
-      )
-      .map(({ seq, id }) => [id, seq] as const),
+    chain.db.rows<[id: ContextId, seq: CommitSeq]>(
+      'SELECT id, seq FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))',
+      chain.project,
+      JSON.stringify(rows.map(({ commit }) => commit.id)),
+    ),
   );
   const counted = new Map([...unstored(chain, [...seqs.values()]), ...windowsOf(chain, [...seqs.values()])]);
   return {
@@ -157,19 +146,10 @@ const isUnseen = ({ commit, forked }: GraphRow, counted: number | undefined): bo
   counted === undefined && (forked || commit.type === 'snapshot') && commit.type !== 'compaction';
 
 /** The count of a fork: calls that a fork repeats count only if they saw what it holds. */
-const countedAt = (chain: ReadChain, id: ContextId): number | undefined => unlessGone(() => countedInput(chain, id)) ?? undefined;
-
-function unlessGone<Result>(read: () => Result): Result | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof StemmaError) return undefined;
-    throw error;
-  }
-}
+const countedAt = (chain: ReadChain, id: ContextId): number | undefined => orUndefined(() => countedInput(chain, id)) ?? undefined;
 
 /** The tokens of a context after an edit, from what was counted before. Nothing if its content is missing. */
 function estimateAt(chain: ReadChain, seq: CommitSeq): Pick<GraphRow, 'estimatedTokens'> {
-  const continued = unlessGone(() => continuedFrom(chain, commitAt(chain, seq)));
+  const continued = orUndefined(() => continuedFrom(chain, commitAt(chain, seq)));
   return continued ? { estimatedTokens: Math.max(0, Math.round(continued.counted + continued.edited)) } : {};
 }

@@ -1,5 +1,5 @@
 // Sums of long contexts at every 64th commit, so that a question reads only the commits after the last sum. Commits never change.
-import { type ContextId, parseJson, StemmaError } from '../base/index.js';
+import { type ContextId, contentGone, orUndefined, parseJson } from '../base/index.js';
 import {
   backwards,
   deltaKey,
@@ -18,7 +18,7 @@ import {
 } from '../chain/index.js';
 import { rememberedFacts } from '../composer/index.js';
 import { type DeltaLosses, lossSum, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
-import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
+import { commitProgress, upToBytes } from '../store/index.js';
 import { measureFacts, measureRules } from './delta-measures.js';
 import { fillerFacts } from './filler-facts.js';
 import { saveStretch, stretchesTo } from './filler-stretches.js';
@@ -106,21 +106,16 @@ export function turnSumsOf(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>): 
   return { turns, turnEntries };
 }
 
-const progressName = 'usage contexts';
-const versionName = 'usage contexts version';
-
 /** The commits that are read at a time, and the bytes after which a batch ends early: the tokenizer reads about 5 MB a second. */
 const batch = { commits: 256, bytes: 512 * 1024 };
 
 /** Increase this number when more is stored of each conversation. What was stored before stays valid. */
-const storedVersion = version * 10 + 1;
-
-const readUpTo = (chain: ReadChain): number =>
-  readDerivedProgress(chain, versionName) === storedVersion ? readDerivedProgress(chain, progressName) : 0;
+const progress = commitProgress('usage contexts', version * 10 + 1);
 
 /** Whether new commits of long conversations have no measures and sums yet. */
 export const contextsAreDue = (chain: ReadChain, from = longFrom): boolean =>
-  chain.db.one('SELECT 1 FROM context WHERE seq > ? AND depth >= ? AND +project = ? LIMIT 1', readUpTo(chain), from - 1, chain.project) !== undefined;
+  chain.db.one('SELECT 1 FROM context WHERE seq > ? AND depth >= ? AND +project = ? LIMIT 1', progress.last(chain), from - 1, chain.project) !==
+  undefined;
 
 /**
  * Measures the deltas of new commits of long conversations and stores sums, in short transactions. Yields after each. Before the tokenizer is loaded,
@@ -131,14 +126,8 @@ export function* catchUpContexts(chain: WriteChain, from = longFrom): Generator<
     if (!hasTokenizer()) return;
     yield* storeBatch(chain, from);
   }
-  const newest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
   // The next question about what is due begins after the commits that were looked at.
-  if (newest > readUpTo(chain)) chain.db.transaction(() => readTo(chain, newest));
-}
-
-function readTo(chain: WriteChain, seq: number): void {
-  setDerivedProgress(chain, progressName, seq);
-  setDerivedProgress(chain, versionName, storedVersion);
+  if (chain.db.one('SELECT 1 FROM context WHERE seq > ?', progress.last(chain))) chain.db.transaction(() => progress.readTo(chain, undefined));
 }
 
 interface Row extends Step {
@@ -150,16 +139,11 @@ function* storeBatch(chain: WriteChain, from: number): Generator<void> {
   const rows = db.all<Row>(
     `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
        FROM context c WHERE c.seq > ? AND c.depth >= ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
-    readUpTo(chain),
+    progress.last(chain),
     from - 1,
     project,
   );
-  let bytes = 0;
-  const end = rows.findIndex(({ size }) => {
-    bytes += size ?? 0;
-    return bytes >= batch.bytes;
-  });
-  const some = end < 0 ? rows : rows.slice(0, end + 1);
+  const some = upToBytes(rows, batch.bytes);
   // A conversation that has become long: what comes before was not measured.
   for (const step of some.filter(({ depth }) => depth === from - 1)) {
     const { rest } = stretchesTo(chain, step);
@@ -180,15 +164,15 @@ function* storeBatch(chain: WriteChain, from: number): Generator<void> {
       saveSums(chain, step, gapAt(step, from));
       storeSums(chain, step, from);
     }
-    readTo(chain, some.at(-1)?.seq ?? readUpTo(chain));
+    progress.readTo(chain, some.at(-1)?.seq ?? progress.last(chain));
   });
   yield;
 }
 
 /** Stores what the entries up to a commit add up to. `most`: the commits that it may read. */
 function saveSums(chain: WriteChain, step: Step, most: number): void {
-  ifReadable(() => saveEntrySums(chain, step, most));
-  ifReadable(() => saveStretch(chain, step));
+  orUndefined(() => saveEntrySums(chain, step, most), contentGone);
+  orUndefined(() => saveStretch(chain, step), contentGone);
 }
 
 /** What is stored of each delta of a long conversation. */
@@ -199,7 +183,7 @@ function storing(chain: WriteChain, steps: readonly Step[]): () => void {
   // Measuring takes longest, and a question may have done it.
   const known = storedFacts(chain, measureFacts, steps);
   const fresh = steps.flatMap((step) => {
-    const parsed = ifReadable(() => chain.reader(step.format).parse(chain.artifacts.read(step.artifact)));
+    const parsed = orUndefined(() => chain.reader(step.format).parse(chain.artifacts.read(step.artifact)), contentGone);
     const wanted = parsed ? kinds.filter((facts) => facts !== measureFacts || !known.has(deltaKey(step))) : [];
     return wanted.map((facts) => encodedFact<unknown>(facts, step, facts.make(parsed as ParsedDelta, step.format)));
   });
@@ -208,18 +192,8 @@ function storing(chain: WriteChain, steps: readonly Step[]): () => void {
   };
 }
 
-/** What can be read; undefined if the content is missing or damaged. */
-function ifReadable<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND' || error.code === 'UNAVAILABLE')) return undefined;
-    throw error;
-  }
-}
-
 function storeSums(chain: WriteChain, step: Step, from: number): void {
-  const sums = ifReadable(() => sumsAt(chain, step, from));
+  const sums = orUndefined(() => sumsAt(chain, step, from), contentGone);
   if (!sums) return;
   chain.db.run(
     'INSERT OR REPLACE INTO usageContext (context, version, data) VALUES (?, ?, ?)',

@@ -19,8 +19,8 @@ import { factorsOf } from './calibrate.js';
 import { windowBefore } from './context-sums.js';
 import { type Continued, continuedFrom, continuedWith } from './continued.js';
 import { measureFacts } from './delta-measures.js';
-import { windowOfCall } from './limits.js';
 import { type MeasuredWindow, openWindow, partsOf, statedMeasures, type WindowState } from './parts.js';
+import { windowOfCall } from './price-table.js';
 import { type CallRow, requestIds } from './rows.js';
 import { hasTokenizer } from './tokenizer.js';
 import { callAfter, lastCallOf } from './window.js';
@@ -41,7 +41,7 @@ function usageAt(chain: ReadChain, tip: Pick<ContextRow, 'id'>, call: CallRow | 
   const counted = call ? sentSize(call) : null;
   const factors = factorsOf(chain, call?.model ?? null);
   const ids = call && requestIds(chain, [call]);
-  const parts = measuredWindow(chain, call, tip.id).sizes(factors, call && ids ? statedMeasures(chain, ids.recordedId(call)) : []);
+  const parts = measuredWindow(chain, call, tip.id).sizes(factors, call && ids ? statedMeasures(chain, ids.recordedId(call)) : {});
   return {
     counted,
     ...(call && ids && { requestId: ids.idOf(call) }),
@@ -63,10 +63,9 @@ function sentNext(chain: ReadChain, call: CallRow): Pick<UsageContext, 'next' | 
 /** The tokens of a context that no call has seen: what was counted before the edit, and the estimate of what changed since. */
 function afterEdit(chain: ReadChain, { call, counted, changes, edited }: Continued): UsageContext {
   const { flaw: _, requestId, parts, notRecorded, estimated: __, ...base } = usageAt(chain, { id: call.commitId }, call);
-  const sums = new Map<PartKind, number>(parts.map(({ kind, tokens }) => [kind, tokens]));
-  for (const [kind, tokens] of changes) sums.set(kind, Math.max(0, (sums.get(kind) ?? 0) + tokens));
+  const before = new Map<PartKind, number>(parts.map(({ kind, tokens }) => [kind, tokens]));
+  const sizes = partKinds.map((kind) => ({ kind, tokens: (before.get(kind) ?? 0) + (changes.get(kind) ?? 0) })).filter(({ tokens }) => tokens > 0);
   const total = Math.max(0, Math.round(counted + edited));
-  const sizes = partKinds.flatMap((kind) => ((sums.get(kind) ?? 0) > 0 ? [{ kind, tokens: sums.get(kind) as number }] : []));
   const divided = partsOf(sizes, total, parts[0]?.basis ?? 'estimated');
   return {
     ...base,
@@ -89,11 +88,11 @@ export function usageOfFork(chain: ReadChain, { id, at, text }: { id: ContextId;
   const kept = rows.slice(0, place).filter(({ hidden }) => !hidden);
   const edited = text === undefined ? prompt : { ...prompt, key: '' as EntryKey, tokens: countTokens(text) };
   const continued = continuedWith(chain, tip, [...kept, edited]);
-  const sum = [...kept, edited].reduce((total, { tokens }) => total + tokens, 0);
+  if (!continued) return { estimated: [...kept, edited].reduce((total, { tokens }) => total + tokens, 0), since: null, limit: null };
   return {
-    estimated: continued ? Math.max(0, Math.round(continued.counted + continued.edited)) : sum,
-    since: continued ? { counted: Math.round(continued.counted), edited: Math.round(continued.edited) } : null,
-    limit: continued ? windowOfCall(chain, continued.call, sentSize(continued.call)) : null,
+    estimated: Math.max(0, Math.round(continued.counted + continued.edited)),
+    since: { counted: Math.round(continued.counted), edited: Math.round(continued.edited) },
+    limit: windowOfCall(chain, continued.call, sentSize(continued.call)),
   };
 }
 
@@ -110,14 +109,7 @@ const bytesPerWindow = 2_000;
 function measuredWindow(chain: ReadChain, call: CallRow | undefined, tip: ContextId): MeasuredWindow {
   // Commits never change, so a measured window is valid until the tokenizer is loaded.
   const name = JSON.stringify([call?.commitId ?? tip, call?.key ?? null, hasTokenizer()]);
-  return kept(
-    chain,
-    'window',
-    name,
-    '',
-    () => measureWindow(chain, call, tip),
-    () => bytesPerWindow,
-  );
+  return kept(chain, 'window', name, '', () => measureWindow(chain, call, tip), bytesPerWindow);
 }
 
 function measureWindow(chain: ReadChain, call: CallRow | undefined, tip: ContextId): MeasuredWindow {
@@ -177,7 +169,10 @@ const elidedIn = (chain: ReadChain, steps: readonly Step[]): ReadonlyMap<string,
 const seenIn = (chain: ReadChain, { artifact, format }: Step, elided: ReadonlyMap<string, string>): ParsedEntry[] =>
   readParsed(chain, artifact, format)
     .entries.filter((entry) => !isHidden(entry))
-    .map((entry) => {
-      const text = entry.kind === 'tool_result' ? elided.get(entry.toolCallId ?? '') : undefined;
-      return text === undefined ? entry : { ...entry, text };
-    });
+    .map((entry) => shortened(entry, elided));
+
+/** An entry with the text that replaces its result, by call id. */
+export function shortened(entry: ParsedEntry, elided: ReadonlyMap<string, string>): ParsedEntry {
+  const text = entry.kind === 'tool_result' ? elided.get(entry.toolCallId ?? '') : undefined;
+  return text === undefined ? entry : { ...entry, text };
+}

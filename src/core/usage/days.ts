@@ -1,5 +1,5 @@
 import { badRequest, toTimestamp } from '../base/index.js';
-import { quarterMs } from './facts.js';
+import { dayMs, quarterMs } from './facts.js';
 
 /** The days of a time zone, numbered from 1970. */
 export interface Days {
@@ -11,11 +11,9 @@ export interface Days {
   readonly dayOf: (number: number) => string;
 }
 
-const quartersPerDay = 86_400_000 / quarterMs;
+const quartersPerDay = dayMs / quarterMs;
 /** The shortest time between two changes of an offset. */
 const week = 7 * quartersPerDay;
-
-const dayOf = (number: number): string => toTimestamp(number * quartersPerDay * quarterMs).slice(0, 10);
 
 /** The days of a time zone between two quarters of an hour. @throws BAD_REQUEST for an unknown time zone. */
 export function daysIn(timeZone: string, first: number, last: number): Days {
@@ -33,18 +31,14 @@ export function daysIn(timeZone: string, first: number, last: number): Days {
     }
     steps.push({ from: high, offset: offsetOf(high) });
   }
-  const [only] = steps;
-  const offset = (column: string): string =>
-    steps.length === 1
-      ? String(only?.offset ?? 0)
-      : `CASE ${steps
-          .toReversed()
-          .map(({ from, offset: quarters }) => `WHEN ${column} >= ${from} THEN ${quarters}`)
-          .join(' ')} ELSE ${only?.offset ?? 0} END`;
+  const offset = (column: string): string => {
+    const cases = steps.slice(1).map(({ from, offset }) => `WHEN ${column} >= ${from} THEN ${offset}`);
+    return cases.length === 0 ? String(offsetOf(first)) : `CASE ${cases.reverse().join(' ')} ELSE ${offsetOf(first)} END`;
+  };
   return {
     numberOf: (column) => `(${column} + ${offset(column)}) / ${quartersPerDay}`,
     numberAt: (at) => Math.floor((at / quarterMs + offsetOf(Math.floor(at / quarterMs))) / quartersPerDay),
-    dayOf,
+    dayOf: (number) => toTimestamp(number * dayMs).slice(0, 10),
   };
 }
 

@@ -153,14 +153,7 @@ function insert(chain: WriteChain, { sums, calls, costs, values }: Batch, stale:
 }
 
 /** A call that is stored already. */
-interface Stored {
-  readonly no: number;
-  readonly context: number;
-  readonly session: string;
-  readonly replayed: number | null;
-  readonly key: string;
-  readonly priced: number | null;
-}
+type Stored = Pick<CallRow, 'no' | 'context' | 'session' | 'replayed' | 'key'> & { readonly priced: number | null };
 
 const parseTime = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at));
 
@@ -168,7 +161,7 @@ const parseTime = (at: string | undefined): number | null => (at === undefined ?
 export const quarterMs = 900_000;
 export const dayMs = 86_400_000;
 
-/** The columns of a sum that follow its key columns. */
+/** The columns of a sum that follow its key columns. After the tokens: the number of calls for which each is known, of calls with a price, and the cost. */
 export const sums = [
   'calls',
   'input',
@@ -183,8 +176,11 @@ export const sums = [
   'cost',
 ] as const;
 
+/** The sums of calls, by these names. */
+export type Sums = Record<(typeof sums)[number], number>;
+
 /** The key of a sum: it adds up the calls of a session in one quarter of an hour. */
-interface Summed {
+export interface Summed {
   readonly session: string;
   readonly agent: string;
   readonly subagent: string;
@@ -223,18 +219,15 @@ function addCall({ counts }: Sum, { input, cacheRead, cacheWrite, output, replay
   add(10, cost);
 }
 
+const modelKey = 'project, session, agent, subagent, model';
 const addSums = (table: string, names: string, keys: string, edges = ''): string => /* sql */ `
 INSERT INTO ${table} (${names}, ${sums.join(', ')}) VALUES (${`${names}, ${sums.join(', ')}`.replaceAll(/\w+/g, '?')})
 ON CONFLICT (${keys}) DO UPDATE SET ${edges}${sums.map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`;
-const addToQuarter = addSums(
-  'usageQuarter',
-  'project, session, agent, subagent, model, quarter',
-  'project, quarter, session, agent, subagent, model',
-);
+const addToQuarter = addSums('usageQuarter', `${modelKey}, quarter`, `${modelKey}, quarter`);
 const addToSession = addSums(
   'usageSum',
-  'project, session, agent, subagent, model, first, quarter',
-  'project, session, agent, subagent, model',
+  `${modelKey}, first, quarter`,
+  modelKey,
   'first = min(first, excluded.first), quarter = max(quarter, excluded.quarter), ',
 );
 
@@ -265,14 +258,14 @@ export function sumSessions(chain: WriteChain, sessions: readonly string[]): voi
   const named = { project: chain.project, sessions: JSON.stringify(sessions) };
   for (const table of ['usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE ${ofSessions}`, named);
   chain.db.run(
-    `INSERT INTO usageQuarter (project, session, agent, subagent, model, quarter, ${sums.join(', ')})
+    `INSERT INTO usageQuarter (${modelKey}, quarter, ${sums.join(', ')})
      SELECT project, session, agent, subagent, IFNULL(model, ''), at / ${quarterMs}, ${sumsOfCalls}
        FROM usageCall WHERE ${ofSessions} AND ${isCounted} GROUP BY 1, 2, 3, 4, 5, 6`,
     named,
   );
   chain.db.run(
-    `INSERT INTO usageSum (project, session, agent, subagent, model, first, quarter, ${sums.join(', ')})
-     SELECT project, session, agent, subagent, model, MIN(quarter), MAX(quarter), ${sumsOfSums('q')} FROM usageQuarter q WHERE ${ofSessions} GROUP BY 1, 2, 3, 4, 5`,
+    `INSERT INTO usageSum (${modelKey}, first, quarter, ${sums.join(', ')})
+     SELECT ${modelKey}, MIN(quarter), MAX(quarter), ${sumsOfSums('q')} FROM usageQuarter q WHERE ${ofSessions} GROUP BY 1, 2, 3, 4, 5`,
     named,
   );
 }

@@ -3,21 +3,18 @@ import { numberOf } from '../base/index.js';
 import { describe, type FillerFact, rowName } from './filler-facts.js';
 import { numberList } from './number-list.js';
 
-/** The numbers of visible entries in a row: one for each in every column but the last two. */
+/**
+ * For each visible entry: the number of its key; its tokens; the number of the file or the group with which it counts, or 0 if it counts alone; and the
+ * number of the digest of a long text, otherwise 0. `given`: the numbers of calls and of messages with an attached file that are here; `missed`: those
+ * that entries name and that are not here.
+ */
 const columnNames = ['keys', 'tokens', 'rows', 'digests', 'given', 'missed'] as const;
+type Columns = Readonly<Record<(typeof columnNames)[number], Float64Array>>;
+const makeColumns = (make: (name: (typeof columnNames)[number], at: number) => Float64Array): Columns =>
+  Object.fromEntries(columnNames.map((name, at) => [name, make(name, at)])) as Columns;
 
 /** The visible entries of commits in a row. */
-export interface FillerColumns extends Readonly<Record<(typeof columnNames)[number], Float64Array>> {
-  /** The number of its key. */
-  readonly keys: Float64Array;
-  readonly tokens: Float64Array;
-  /** The number of the file or the group with which it counts; 0 if it counts alone. */
-  readonly rows: Float64Array;
-  /** The number of the digest of a long text; otherwise 0. */
-  readonly digests: Float64Array;
-  /** The numbers of calls and of messages with an attached file that are here, and of those that entries name and that are not. */
-  readonly given: Float64Array;
-  readonly missed: Float64Array;
+export interface FillerColumns extends Columns {
   /** The beginnings of system prompts, and their places. */
   readonly prompts: readonly (readonly [place: number, beginning: string])[];
   /** The tools that were called. */
@@ -65,11 +62,9 @@ export function joinColumns(lists: readonly FillerColumns[]): [FillerColumns, nu
     entries += keys.length;
     return entries - keys.length;
   });
-  const column = (name: (typeof columnNames)[number]): Float64Array => Float64Array.from(lists.flatMap((columns) => [...columns[name]]));
   return [
     {
-      ...{ keys: column('keys'), tokens: column('tokens'), rows: column('rows'), digests: column('digests') },
-      ...{ given: column('given'), missed: column('missed') },
+      ...makeColumns((name) => Float64Array.from(lists.flatMap((columns) => [...columns[name]]))),
       prompts: lists.flatMap(({ prompts }, at) => prompts.map(([place, text]) => [place + (starts[at] as number), text] as const)),
       used: [...new Set(lists.flatMap(({ used }) => used))],
     },
@@ -98,11 +93,10 @@ export function unpackColumns<Beside extends object>(bytes: Uint8Array): FillerC
   // The numbers of a list in memory begin at a multiple of 8.
   const numbers = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + lengths.reduce((sum, length) => sum + length, 0) * bytesPerNumber);
   let from = 0;
-  const column = (at: number): Float64Array => {
+  const columns = makeColumns((_, at) => {
     const part = new Float64Array(numbers, from * bytesPerNumber, lengths[at]);
     from += part.length;
     return part;
-  };
-  return { ...rest, keys: column(0), tokens: column(1), rows: column(2), digests: column(3), given: column(4), missed: column(5) } as FillerColumns &
-    Beside;
+  });
+  return { ...rest, ...columns } as FillerColumns & Beside;
 }

@@ -4,8 +4,8 @@ import { defined, type EntryKey, parseJson } from '../base/index.js';
 import { type ContextRow, contextEntriesInTurn, type DeltaFacts, outlineRows, type ReadChain } from '../chain/index.js';
 import type { PartKind, UsageFiller } from '../contract/index.js';
 import { askedLine, isHidden, outlineOfParsed, type ParsedDelta, type ParsedEntry, patchedFiles, toolLine } from '../formats/index.js';
-import { serverOf } from './offered.js';
-import { pathIn } from './paths.js';
+import { pathIn } from './mentions.js';
+import { serverGroup } from './offered.js';
 import { partKindOf } from './window.js';
 
 /** The facts of a visible entry. The names are short, because there are many of them. */
@@ -87,15 +87,14 @@ export function shownFacts(chain: ReadChain, tip: ContextRow): FillerFact[] {
 }
 
 /** An entry as the list of fillers shows it. */
-export type Described = Pick<UsageFiller, 'key' | 'kind' | 'tokens' | 'tool' | 'path' | 'head' | 'group'>;
+type Described = Pick<UsageFiller, 'key' | 'kind' | 'tokens' | 'tool' | 'path' | 'head' | 'group'>;
 
 /** Describes entries in a row. What a result is about is in the entries before it. */
 export function describe(facts: readonly FillerFact[]): Described[] {
-  const calls = callNotes();
+  const about = callNotes();
   return facts.map((fact) => {
-    calls.add(fact);
     const { key, kind, tokens } = fact;
-    const { path, tool, input } = calls.of(fact);
+    const { path, tool, input } = about(fact);
     const head = input || fact.head;
     const group = groupOf(fact, tool);
     // Assigned one by one: spreading parts of a hundred thousand fillers takes most of the time.
@@ -112,37 +111,26 @@ export function describe(facts: readonly FillerFact[]): Described[] {
 export const rowName = ({ path, kind, group }: Pick<UsageFiller, 'path' | 'kind' | 'group'>): string | undefined =>
   group ?? (path !== undefined && kind !== 'tool_call' ? `file ${path}` : undefined);
 
-/** Collects the facts about tool calls that their results need. Add each entry in order. */
+/** Returns what finds the file, the tool and the input that an entry is about, also from the entries before it. Give it each entry in order. */
 function callNotes() {
-  const byCall = new Map<string, { path?: string; tool?: string; input?: string }>();
+  const byCall = new Map<string, { path?: string | undefined; tool?: string | undefined; input?: string | undefined }>();
   /** Files that Claude Code attached, by message. */
   const attached = new Map<string, string>();
-  return {
-    add: ({ tool, call, does, message, attached: path }: FillerFact): void => {
-      if (does && call !== undefined) {
-        const noted = byCall.get(call) ?? {};
-        if (does.path !== undefined) noted.path = does.path;
-        if (tool !== undefined) noted.tool = tool;
-        if (does.input !== undefined) noted.input = does.input;
-        byCall.set(call, noted);
-      }
-      if (path !== undefined && message !== undefined) attached.set(message, path);
-    },
-    /** The file, the tool and the input that an entry is about. */
-    of: ({ call: id, tool, message }: FillerFact) => {
-      const call = id === undefined ? undefined : byCall.get(id);
-      const path = id === undefined && message !== undefined ? attached.get(message) : call?.path;
-      return { path, tool: tool ?? call?.tool, input: call?.input };
-    },
+  return ({ tool, call: id, does, message, attached: file }: FillerFact) => {
+    if (does && id !== undefined) {
+      const { path, tool: known, input } = byCall.get(id) ?? {};
+      byCall.set(id, { path: does.path ?? path, tool: tool ?? known, input: does.input ?? input });
+    }
+    if (file !== undefined && message !== undefined) attached.set(message, file);
+    const call = id === undefined ? undefined : byCall.get(id);
+    const path = id === undefined && message !== undefined ? attached.get(message) : call?.path;
+    return { path, tool: tool ?? call?.tool, input: call?.input };
   };
 }
 
 /** The group of an entry: an MCP server with its calls and results, or the reminders that the agent added itself. */
-function groupOf({ reminds }: FillerFact, tool: string | undefined): string | undefined {
-  const server = serverOf(tool);
-  if (server !== undefined) return `MCP server ${server}`;
-  return reminds ? 'Reminders of the agent' : undefined;
-}
+const groupOf = ({ reminds }: FillerFact, tool: string | undefined): string | undefined =>
+  serverGroup(tool) ?? (reminds ? 'Reminders of the agent' : undefined);
 
 /**
  * The file that Claude Code attaches itself, for instance after a compaction. Before the content, it writes the call that would have read the file.

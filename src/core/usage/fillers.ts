@@ -6,7 +6,7 @@ import { areApart, columnsOf, type FillerColumns } from './filler-columns.js';
 import { describe, type FillerFact, fillerFacts, rowName, shownFacts } from './filler-facts.js';
 import { commitAtEntry, elides, type FillerStretch, replyPlaces, stepsOf, stretchesTo } from './filler-stretches.js';
 import { numberList } from './number-list.js';
-import { offeredIn, serverOf } from './offered.js';
+import { offeredIn, serverGroup } from './offered.js';
 import { callRowsIn, rangesWithin, replyKeysIn } from './rows.js';
 import { lastCallOf } from './window.js';
 
@@ -113,13 +113,7 @@ export function fillerSizes(chain: ReadChain, id: ContextId): FillerSizes {
   };
 }
 
-interface Columns {
-  readonly tokens: Float64Array;
-  readonly rows: Float64Array;
-  readonly digests: Float64Array;
-}
-
-function joinColumns(parts: readonly Part[], entries: number, count: number): Columns {
+function joinColumns(parts: readonly Part[], entries: number, count: number) {
   const [tokens, rows, digests] = [new Float64Array(count), new Float64Array(count), new Float64Array(entries)];
   for (const { columns, from } of parts) {
     tokens.set(columns.tokens, from);
@@ -173,9 +167,9 @@ function wholePart(chain: ReadChain, tip: ContextRow): Part {
 }
 
 /** Describes entries by their places. It reads the facts of their deltas. */
-function openDescriptions(parts: readonly Part[]): (place: number) => ReturnType<typeof describe>[number] {
+function openDescriptions(parts: readonly Part[]) {
   const known = new Map<number, ReturnType<typeof describe>>();
-  return (place) => {
+  return (place: number) => {
     const part = parts[firstAfter(parts.length, (at) => (parts[at] as Part).from, place) - 1] as Part;
     const { at, commit } = part.stretch ? commitAtEntry(part.stretch, place - part.from) : { at: 0, commit: undefined };
     const from = part.from + at;
@@ -228,9 +222,8 @@ function offeredFiller(
 ): UsageFiller {
   const filler = { kind, tokens, calls, tokenCalls: tokens * calls };
   if (tool === undefined) return filler;
-  const server = serverOf(tool);
   const isUnused = !used.has(tool);
-  const group = server === undefined ? (isUnused ? 'Tools never used' : 'Tools that were used') : `MCP server ${server}`;
+  const group = serverGroup(tool) ?? (isUnused ? 'Tools never used' : 'Tools that were used');
   return { ...filler, tool, group, ...(isUnused && { unused: true }) };
 }
 

@@ -10,7 +10,7 @@ export interface CountedGrowth {
 export type Factors = Readonly<Record<Measure, number>>;
 
 /** A smaller growth is useless, because it consists mostly of unrecorded framing and reminders. */
-export const smallGrowth = 200;
+const smallGrowth = 200;
 
 /** Whether a growth is usable for calibration: it is large enough and contains no images, whose size is not recorded. */
 export const isUsable = ({ tokens, added }: CountedGrowth): boolean => tokens >= smallGrowth && (added.image ?? 0) === 0;
@@ -18,20 +18,10 @@ export const isUsable = ({ tokens, added }: CountedGrowth): boolean => tokens >=
 /** Tokens of measures by their factors. */
 export const sizeBy = (factors: Factors, added: Measures): number => measures.reduce((sum, name) => sum + factors[name] * (added[name] ?? 0), 0);
 
-/** Default factors of measures without evidence: the tokenizer's count, and for a signature about an eighth of its characters. */
-const unknown: Factors = {
-  system: 1,
-  user: 1,
-  assistant: 1,
-  thinking: 1,
-  signature: 0.55,
-  call: 1,
-  result: 1,
-  image: 1,
-  calls: 0,
-  results: 0,
-  replies: 0,
-};
+/** The factors without calibration: the tokenizer's count. */
+export const plainFactors: Factors = { ...(Object.fromEntries(measures.map((name) => [name, 1])) as Factors), calls: 0, results: 0, replies: 0 };
+/** The factors of measures without evidence. For a signature, it is about an eighth of its characters. */
+const unknown: Factors = { ...plainFactors, signature: 0.55 };
 
 const rounds = 40;
 const sweeps = 60;

@@ -60,10 +60,8 @@ function sumRows(sizes: FillerSizes, wanted: readonly number[], rowAt: Int32Arra
     const row = rowAt[place] as number;
     const at = row < 0 ? -1 : (placeOf[row] as number) - 1;
     if (at < 0) continue;
-    const nothing = { tokens: 0, calls: 0, tokenCalls: 0, times: 0, duplicates: 0, unused: 0 };
-    const sum = sums[at] ?? { ...nothing, first: place, entry: -1, last: place };
-    sums[at] = sum;
-    addTo(sum, sizes, place);
+    sums[at] ??= { tokens: 0, calls: 0, tokenCalls: 0, times: 0, duplicates: 0, unused: 0, first: place, entry: -1, last: place };
+    addTo(sums[at], sizes, place);
   }
   return sums.filter((sum) => sum !== undefined);
 }

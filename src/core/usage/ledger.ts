@@ -2,9 +2,9 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import { sentSize } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { dayMs, isCounted } from './facts.js';
-import { windowOfCall } from './limits.js';
 import { type PlacedCall, placedCalls } from './placed.js';
-import { requestIds } from './rows.js';
+import { windowOfCall } from './price-table.js';
+import { requestIds, waitOf } from './rows.js';
 
 /** The calls after which a transaction ends, because other writers wait for it. */
 const callsAtOnce = 5_000;
@@ -69,10 +69,8 @@ function storeSession(chain: WriteChain, { session, mark, calls }: Stale): void 
     return;
   }
   const placed = placedCalls(chain, { sessionId: session });
-  const { recordedId } = requestIds(
-    chain,
-    placed.filter(isMiss).flatMap((call) => [call, ...(call.before ? [call.before] : [])]),
-  );
+  const missed = placed.filter(isMiss).flatMap((call) => [call, ...(call.before ? [call.before] : [])]);
+  const { recordedId } = requestIds(chain, missed);
   for (const call of placed) storeCall(chain, call, recordedId);
   db.run(
     `INSERT INTO usageSlice
@@ -90,8 +88,6 @@ function storeSession(chain: WriteChain, { session, mark, calls }: Stale): void 
 
 function storeCall(chain: WriteChain, call: PlacedCall, recordedId: Parameters<typeof cacheOf>[2]): void {
   const { hit, cause, lostTokens, lostCost } = cacheOf(chain, call, recordedId);
-  const window = sentSize(call);
-  const { askedAt, endedAt } = call;
   chain.db.run(
     'INSERT OR REPLACE INTO usageLedger (call, hit, miss, cause, lostTokens, lostCost, windowLimit, waitMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     call.no,
@@ -100,7 +96,7 @@ function storeCall(chain: WriteChain, call: PlacedCall, recordedId: Parameters<t
     cause ?? null,
     lostTokens ?? null,
     lostCost?.amount ?? null,
-    windowOfCall(chain, call, window),
-    askedAt === null || endedAt === null || endedAt <= askedAt ? null : endedAt - askedAt,
+    windowOfCall(chain, call, sentSize(call)),
+    waitOf(call),
   );
 }

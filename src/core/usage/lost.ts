@@ -3,8 +3,7 @@
 import { type EntryKey, isObject, stringAt } from '../base/index.js';
 import type { LostKind, ToolClass } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
-import { identifiersIn, type Mentions, pathsIn, stemsIn } from './mentions.js';
-import { pathIn } from './paths.js';
+import { identifiersIn, type Mentions, pathIn, pathsIn, stemsIn } from './mentions.js';
 
 /** A file, decision, error or result of the conversation, and the names in it that the summary does not mention. */
 export interface Mentionable {
@@ -22,7 +21,7 @@ export interface Mentionable {
   readonly missing: readonly string[];
 }
 
-export interface ReplacedEntries {
+interface ReplacedEntries {
   readonly entries: readonly ParsedEntry[];
   /** Returns the class of a tool of the conversation's agent. */
   readonly toolClassOf: (toolName: string) => ToolClass | undefined;
@@ -79,15 +78,16 @@ function usedAgain(known: FileUse | undefined, entry: ParsedEntry, isChanged: bo
 function filesIn({ entries, toolClassOf, isKept }: ReplacedEntries, mentions: Mentions): Mentionable[] {
   const files = new Map<string, FileUse>();
   const tokens = new Map<string, number>();
-  const paths = new Map<string, readonly string[]>();
+  /** The file that each call names in an argument. */
+  const paths = new Map<string, string | undefined>();
   for (const entry of entries) {
-    const results = entry.kind === 'tool_result' ? paths.get(entry.toolCallId ?? '') : undefined;
-    for (const path of results ?? []) tokens.set(path, Math.max(tokens.get(path) ?? 0, entry.tokens));
+    const read = entry.kind === 'tool_result' ? paths.get(entry.toolCallId ?? '') : undefined;
+    if (read !== undefined) tokens.set(read, Math.max(tokens.get(read) ?? 0, entry.tokens));
     if (entry.kind !== 'tool_call') continue;
     const toolClass = toolClassOf(entry.toolName ?? '');
     const argument = toolClass === 'search' ? undefined : pathIn(entry.arguments);
     const inText = argument === undefined && (toolClass === 'shell' || toolClass === 'edit') ? pathsIn(comparedText(entry)) : [];
-    if (entry.toolCallId !== undefined) paths.set(entry.toolCallId, argument === undefined ? [] : [argument]);
+    if (entry.toolCallId !== undefined) paths.set(entry.toolCallId, argument);
     for (const named of new Set(argument === undefined ? inText : [argument])) {
       const path = fullPath(named, files.keys());
       files.set(path, usedAgain(files.get(path), entry, changes.has(toolClass)));
@@ -134,15 +134,8 @@ function decisionsIn({ entries, toolClassOf, isKept }: ReplacedEntries, mentions
     if (stems.size < minStems) return;
     const missing = names.filter((name) => !mentions.identifier(name));
     const isMentioned = mentions.stems(stems) >= enough || (names.length > 0 && missing.length * 2 < names.length);
-    found.push({
-      kind: 'decision',
-      text: text.trim(),
-      key: entry.key,
-      tokens: entry.tokens,
-      uses: 1,
-      isMentioned: isMentioned || isKept(entry.key),
-      missing,
-    });
+    const { key, tokens } = entry;
+    found.push({ kind: 'decision', text: text.trim(), key, tokens, uses: 1, isMentioned: isMentioned || isKept(key), missing });
   };
   const questions = new Set<string>();
   for (const entry of entries) {

@@ -1,6 +1,13 @@
 // Finds the paths, identifiers and words that a text mentions. Pure.
 
+import { isObject, once, stringAt } from '../base/index.js';
 import { lastName } from '../system/index.js';
+
+const pathArguments = ['file_path', 'path', 'notebook_path', 'filePath', 'absolute_path'];
+
+/** The file that a tool call names. */
+export const pathIn = (given: unknown): string | undefined =>
+  isObject(given) ? pathArguments.map((name) => stringAt(given, name)).find((path) => path !== undefined) : undefined;
 
 /** Runs of characters that a path or an identifier can consist of. */
 const runs = /[\p{L}\p{N}_$.@~+/\\#:-]+/gu;
@@ -53,17 +60,10 @@ export function stemsIn(text: string): Set<string> {
 
 const normal = (path: string): string => path.replaceAll('\\', '/').replace(/^(?:\.?\/)+/, '');
 
-/** An index of a text that answers whether the text mentions something. */
-export interface Mentions {
-  /** Whether the text names a file by its path, or by an end of the path that no other file shares. */
-  file(path: string, files: ReadonlySet<string>): boolean;
-  identifier(name: string): boolean;
-  /** The share of the given stems that the text contains. */
-  stems(stems: ReadonlySet<string>): number;
-}
+export type Mentions = ReturnType<typeof mentionsIn>;
 
-/** Indexes a text once for many questions. */
-export function mentionsIn(text: string): Mentions {
+/** Indexes a text once for many questions whether it mentions something. */
+export function mentionsIn(text: string) {
   const byBase = new Map<string, Set<string>>();
   const names = identifiersIn(text);
   for (const [run] of text.matchAll(runs)) {
@@ -73,10 +73,11 @@ export function mentionsIn(text: string): Mentions {
     const ends = byBase.get(base) ?? new Set();
     byBase.set(base, ends.add(path));
   }
-  let stems: Set<string> | undefined;
+  const stems = once(() => stemsIn(text));
   const known = new Map<string, boolean>();
   return {
-    file: (path, files) => {
+    /** Whether the text names a file by its path, or by an end of the path that no other file shares. */
+    file: (path: string, files: ReadonlySet<string>): boolean => {
       const full = normal(path);
       if (text.includes(path)) return true;
       return [...(byBase.get(lastName(full)) ?? [])].some((end) => {
@@ -84,19 +85,13 @@ export function mentionsIn(text: string): Mentions {
         return ![...files].some((other) => other !== path && normal(other).endsWith(`/${end}`));
       });
     },
-    identifier: (name) => {
-      const before = known.get(name);
-      if (before !== undefined) return before;
-      const is = names.has(name) || isWhole(text, name);
+    identifier: (name: string): boolean => {
+      const is = known.get(name) ?? (names.has(name) || isWhole(text, name));
       known.set(name, is);
       return is;
     },
-    stems: (wanted) => {
-      stems ??= stemsIn(text);
-      let found = 0;
-      for (const stem of wanted) if (stems.has(stem)) found += 1;
-      return wanted.size === 0 ? 1 : found / wanted.size;
-    },
+    /** The share of the given stems that the text contains. */
+    stems: (wanted: ReadonlySet<string>): number => (wanted.size === 0 ? 1 : [...wanted].filter((stem) => stems().has(stem)).length / wanted.size),
   };
 }
 

@@ -1,14 +1,8 @@
-/** Distinct numbers in the order in which they were added, as `numberOf` makes them. With a hundred thousand of them, a Map takes ten times as long. */
-export interface NumberList {
-  /** The place of a number in the list; -1 if it was not added. */
-  readonly find: (number: number) => number;
-  /** The place of a number, which is added if it is new. */
-  readonly add: (number: number) => number;
-  readonly size: () => number;
-}
-
-/** A list for at most `most` numbers. */
-export function numberList(most: number): NumberList {
+/**
+ * Distinct numbers in the order in which they were added, at most `most`, as `numberOf` makes them. With a hundred thousand of them, a Map takes ten
+ * times as long.
+ */
+export function numberList(most: number) {
   const slots = 2 ** Math.ceil(Math.log2(2 * most + 2));
   const numbers = new Float64Array(slots);
   /** One more than the place; 0 is an empty slot. */
@@ -20,8 +14,10 @@ export function numberList(most: number): NumberList {
     return slot;
   };
   return {
-    find: (number) => (places[slotOf(number)] as number) - 1,
-    add: (number) => {
+    /** The place of a number in the list; -1 if it was not added. */
+    find: (number: number): number => (places[slotOf(number)] as number) - 1,
+    /** The place of a number, which is added if it is new. */
+    add: (number: number): number => {
       const slot = slotOf(number);
       if (places[slot] === 0) {
         numbers[slot] = number;
@@ -30,6 +26,6 @@ export function numberList(most: number): NumberList {
       }
       return (places[slot] as number) - 1;
     },
-    size: () => size,
+    size: (): number => size,
   };
 }

@@ -1,87 +1,61 @@
 // The parts of a window: what its entries measure, by kind. A call has the same parts from whichever branch it is seen.
-import { type ArtifactNo, decodeText, type EntryKey } from '../base/index.js';
+import { decodeText, type EntryKey } from '../base/index.js';
 import { kept, type ReadChain } from '../chain/index.js';
 import { type PartKind, partKinds, type UsageContext, type UsagePart } from '../contract/index.js';
 import type { ParsedEntry } from '../formats/index.js';
-import type { DeltaMeasure } from './delta-measures.js';
-import { type Factors, sizeBy } from './fit.js';
-import { hasTokenizer, type Measures, measuresOf } from './tokenizer.js';
+import { addKinds, addTo, type DeltaMeasure, type Kinds } from './delta-measures.js';
+import { type Factors, plainFactors, sizeBy } from './fit.js';
+import { statedIn } from './rows.js';
+import { hasTokenizer, measuresOf } from './tokenizer.js';
 import { partKindOf } from './window.js';
 
 /** The tokens of one kind of content. */
-export interface Size {
-  readonly kind: PartKind;
-  readonly tokens: number;
-}
-
-/** The measures of one kind of content. */
-export interface Measured {
-  readonly kind: PartKind;
-  readonly measures: Measures;
-}
+export type Size = Pick<UsagePart, 'kind' | 'tokens'>;
 
 /** The measures of a window by kind, and the message of its last reply: what a window goes on from. */
 export interface WindowState {
-  readonly kinds: Partial<Record<PartKind, Measures>>;
+  readonly kinds: Kinds;
   readonly message: string | null;
 }
 
 /** The measures of the entries in a window, to which entries are added in order. */
-export interface MeasuredWindow {
-  add(entry: ParsedEntry): void;
-  /** Adds the entries of a whole delta. */
-  addDelta(delta: DeltaMeasure): void;
-  /** What the entries of a delta before a reply add. Undefined if no reply with this key was measured. */
-  measuredBefore(delta: DeltaMeasure, reply: EntryKey): readonly Measured[] | undefined;
-  /** Adds measures. */
-  addMeasured(measured: readonly Measured[]): void;
-  /** Replaces the results of calls by a shorter text. */
-  elide(toolCallIds: readonly string[], text: string): void;
-  /** Empties the window, as a compaction does. */
-  clear(): void;
-  /** The tokens of each kind, in the order in which bars draw them; without factors, by the tokenizer's count. */
-  sizes(factors: Factors | undefined, others?: readonly Measured[]): readonly Size[];
-  /** What another window can go on from. */
-  state(): WindowState;
-}
+export type MeasuredWindow = ReturnType<typeof openWindow>;
 
 /** A window without entries, or one that goes on from a state. The results in that state cannot be replaced. */
-export function openWindow({ kinds, message: said }: WindowState = { kinds: {}, message: null }): MeasuredWindow {
-  const sums = new Map((Object.entries(kinds) as [PartKind, Measures][]).map(([kind, measures]) => [kind, { ...measures }] as const));
+export function openWindow(before: WindowState = { kinds: {}, message: null }) {
+  let sums = addKinds({}, before.kinds);
+  let { message } = before;
   const results = new Map<string, ParsedEntry[]>();
-  let message = said ?? undefined;
   const count = (entry: ParsedEntry, sign: 1 | -1): void => addTo(sums, partKindOf(entry), measuresOf(entry), sign);
   return {
-    add(entry) {
+    add(entry: ParsedEntry): void {
+      const { role, messageId = null, toolCallId, kind } = entry;
       // The framing of a reply belongs to the assistant.
-      if (entry.role === 'assistant' && entry.messageId !== message) {
-        message = entry.messageId;
-        addTo(sums, partKindOf(entry), { replies: 1 }, 1);
+      if (role === 'assistant' && messageId !== message) {
+        message = messageId;
+        addTo(sums, partKindOf(entry), { replies: 1 });
       }
       count(entry, 1);
-      const { toolCallId, kind } = entry;
       if (toolCallId !== undefined && kind === 'tool_result') results.set(toolCallId, [...(results.get(toolCallId) ?? []), entry]);
     },
-    addDelta({ kinds, said }) {
-      for (const [kind, measures] of Object.entries(kinds) as [PartKind, Measures][]) addTo(sums, kind, measures, 1);
+    /** Adds the entries of a whole delta. */
+    addDelta({ kinds, said }: DeltaMeasure): void {
+      addKinds(sums, kinds);
       if (!said) return;
       // The framing of a reply counts once, also if several deltas hold its parts.
-      if (said.first === (message ?? null)) addTo(sums, said.kind, { replies: 1 }, -1);
-      message = said.last ?? undefined;
+      if (said.first === message) addTo(sums, said.kind, { replies: -1 });
+      message = said.last;
     },
-    measuredBefore({ before = [], said }, reply) {
+    /** What the entries of a delta before a reply add. Undefined if no reply with this key was measured. */
+    measuredBefore({ before = [], said }: DeltaMeasure, reply: EntryKey): Kinds | undefined {
       const number = before.findIndex(({ key }) => key === reply);
-      const found = before[number];
-      if (!found) return undefined;
-      const measured = (Object.entries(found.kinds) as [PartKind, Measures][]).map(([kind, measures]): Measured => ({ kind, measures }));
+      const found = before[number]?.kinds;
       // The framing of the first reply counts once, also if it began in the delta before.
-      const goesOn = number > 0 && said?.first === (message ?? null);
-      return goesOn ? [...measured, { kind: said.kind, measures: { replies: -1 } }] : measured;
+      return found && number > 0 && said?.first === message ? addKinds({}, found, { [said.kind]: { replies: -1 } }) : found;
     },
-    addMeasured(measured) {
-      for (const { kind, measures } of measured) addTo(sums, kind, measures, 1);
-    },
-    elide(toolCallIds, text) {
+    addMeasured: (measured: Kinds): void => void addKinds(sums, measured),
+    /** Replaces the results of calls by a shorter text. */
+    elide(toolCallIds: readonly string[], text: string): void {
       for (const id of toolCallIds) {
         const shortened = (results.get(id) ?? []).map((entry): ParsedEntry => {
           const short = { ...entry, text };
@@ -92,58 +66,38 @@ export function openWindow({ kinds, message: said }: WindowState = { kinds: {}, 
         if (shortened.length > 0) results.set(id, shortened);
       }
     },
-    clear() {
-      sums.clear();
+    /** Empties the window, as a compaction does. */
+    clear(): void {
+      sums = {};
       results.clear();
-      message = undefined;
+      message = null;
     },
-    state: () => ({ kinds: Object.fromEntries([...sums].map(([kind, measures]) => [kind, { ...measures }])), message: message ?? null }),
-    sizes(factors, others = []) {
-      const all = new Map([...sums].map(([kind, measures]) => [kind, { ...measures }] as const));
-      for (const { kind, measures } of others) addTo(all, kind, measures, 1);
+    /** What another window can go on from. */
+    state: (): WindowState => ({ kinds: addKinds({}, sums), message }),
+    /** The tokens of each kind, in the order in which bars draw them, with what else was sent; without factors, by the tokenizer's count. */
+    sizes(factors: Factors = plainFactors, ...others: readonly Kinds[]): readonly Size[] {
+      const all = others.length > 0 ? addKinds({}, sums, ...others) : sums;
       return partKinds.flatMap((kind): Size | [] => {
-        const measures = all.get(kind);
-        const tokens = measures ? (factors ? sizeBy(factors, measures) : plainSize(measures)) : 0;
+        const measures = all[kind];
+        const tokens = measures ? sizeBy(factors, measures) : 0;
         return tokens > 0 ? { kind, tokens } : [];
       });
     },
   };
 }
 
-function addTo(sums: Map<PartKind, Measures>, kind: PartKind, measures: Measures, sign: 1 | -1): void {
-  const sum = sums.get(kind) ?? {};
-  for (const [name, size] of Object.entries(measures) as [keyof Measures, number][]) sum[name] = (sum[name] ?? 0) + sign * size;
-  sums.set(kind, sum);
-}
-
-/** Without calibration, every measure counts with the factor of the tokenizer. */
-const plainSize = (sizes: Measures): number =>
-  Object.entries(sizes).reduce((sum, [name, size]) => sum + (name === 'calls' || name === 'results' || name === 'replies' ? 0 : size), 0);
-
 /** The number of bytes that measures take in memory, about. */
 const bytesPerMeasures = 200;
 
 /** The system prompt and tools that a recorded request contains. Many requests share them, and a text never changes. */
-export function statedMeasures(chain: ReadChain, requestId: string | undefined): Measured[] {
-  if (requestId === undefined) return [];
-  const row = chain.db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null }>(
-    'SELECT s.system, s.tools FROM request r JOIN requestShape s ON s.no = r.shape WHERE r.project = ? AND r.requestId = ?',
-    chain.project,
-    requestId,
-  );
-  return (['system', 'tools'] as const).flatMap((kind): Measured | [] => {
-    const artifact = row?.[kind];
-    if (artifact == null) return [];
-    const measures = kept(
-      chain,
-      'stated',
-      `${artifact} ${hasTokenizer()}`,
-      '',
-      () => measuresOf({ role: 'system', kind: 'text', text: decodeText(chain.artifacts.read(artifact)) } as ParsedEntry),
-      () => bytesPerMeasures,
-    );
-    return { kind, measures };
-  });
+export function statedMeasures(chain: ReadChain, requestId: string | undefined): Kinds {
+  const measures: Kinds = {};
+  for (const [kind, artifact] of Object.entries(statedIn(chain, requestId)) as [PartKind, ReturnType<typeof statedIn>['system']][]) {
+    if (artifact === null) continue;
+    const measure = () => measuresOf({ role: 'system', kind: 'text', text: decodeText(chain.artifacts.read(artifact)) } as ParsedEntry);
+    measures[kind] = kept(chain, 'stated', `${artifact} ${hasTokenizer()}`, '', measure, bytesPerMeasures);
+  }
+  return measures;
 }
 
 /** Divides a counted total into parts. Estimates above the total are scaled down; below it, the rest counts as not recorded. */

@@ -1,5 +1,6 @@
-import type { CommitSeq, ContextId } from '../base/index.js';
+import { type CommitSeq, type ContextId, once } from '../base/index.js';
 import { earlierParent, findCommit, lineage, type ReadChain } from '../chain/index.js';
+import type { InputOf } from '../contract/index.js';
 import { requireContents } from './backfill.js';
 import {
   allCallsIn,
@@ -14,11 +15,6 @@ import {
   isBeside,
   readCalls,
 } from './rows.js';
-
-export interface CallsOf {
-  readonly id?: ContextId | undefined;
-  readonly sessionId?: string | undefined;
-}
 
 /** A call and the previous call of the conversation. A call outside the conversation has no predecessor. */
 export type Placed<Row> = Row & {
@@ -35,78 +31,70 @@ export function placedFacts(chain: ReadChain, sessionId: string | undefined): Pl
 }
 
 /** The calls with these numbers, each with its predecessor in a session or in the project. */
-export const placedNumbers = (chain: ReadChain, sessionId: string | undefined, numbers: readonly number[]): PlacedCall[] => {
-  const rows = callsNumbered(chain, numbers);
-  return rows.map(linker(chain, sessionId, rows));
-};
+export const placedNumbers = (chain: ReadChain, sessionId: string | undefined, numbers: readonly number[]): PlacedCall[] =>
+  linked(chain, sessionId, callsNumbered(chain, numbers));
 
 /** The calls of a query, each with its predecessor. */
-export function placedCalls(chain: ReadChain, { id, sessionId }: CallsOf): PlacedCall[] {
+export function placedCalls(chain: ReadChain, { id, sessionId }: Pick<InputOf<'usage.calls'>, 'id' | 'sessionId'>): PlacedCall[] {
   requireContents(chain, id);
   if (id === undefined) return placed(chain, readCalls(chain, sessionId));
   const seqs = lineage(chain, findCommit(chain, id)).map(({ seq }) => seq);
   const calls = allCallsIn(chain, seqs).filter((call) => sessionId === undefined || call.session === sessionId);
   const seen = new Set<number>();
+  const each = calls.filter(({ no }) => !seen.has(no) && seen.add(no));
+  return placed(chain, inOrder(each, seqs));
+}
+
+/** The calls by the order of their commits in the conversation and not by time, because a clock that ran backwards would mix its turns. */
+function inOrder(calls: readonly CallRow[], seqs: readonly CommitSeq[]): CallRow[] {
   const order = new Map(seqs.map((seq, at) => [seq, at] as const));
   const orderOf = ({ context }: CallRow): number => order.get(context) ?? 0;
-  const once = calls.filter(({ no }) => !seen.has(no) && seen.add(no));
-  // Sorted by the conversation and not by time, because a clock that ran backwards would mix its turns.
-  return placed(
-    chain,
-    once.toSorted((a, b) => orderOf(a) - orderOf(b)),
-  );
+  return calls.toSorted((a, b) => orderOf(a) - orderOf(b));
+}
+
+/** Some calls in order, and the number of all. */
+interface CallPage {
+  readonly total: number;
+  readonly calls: PlacedCall[];
 }
 
 /**
  * A page of the calls on the way from the root to a commit; a negative offset counts from the end. Undefined if commits on the way repeat calls of others:
  * then all of them must be read to list each call once.
  */
-export function placedAlong(
-  chain: ReadChain,
-  id: ContextId,
-  offset: number,
-  limit: number,
-): { readonly total: number; readonly calls: PlacedCall[] } | undefined {
+export function placedAlong(chain: ReadChain, id: ContextId, offset: number, limit: number): CallPage | undefined {
   requireContents(chain, id);
   const seqs = lineage(chain, findCommit(chain, id)).map(({ seq }) => seq);
   const counts = countsIn(chain, seqs);
   if (!counts) return undefined;
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   const from = offset < 0 ? Math.max(0, total + offset) : offset;
-  const some = new Map<CommitSeq, number>();
+  const some: CommitSeq[] = [];
   let [first, before] = [0, 0];
   for (const seq of seqs) {
     const count = counts.get(seq) ?? 0;
     if (before < from + limit && before + count > from) {
-      if (some.size === 0) first = before;
-      some.set(seq, some.size);
+      if (some.length === 0) first = before;
+      some.push(seq);
     }
     before += count;
   }
-  const orderOf = ({ context }: CallRow): number => some.get(context) ?? 0;
-  const calls = allCallsIn(chain, [...some.keys()]).toSorted((a, b) => orderOf(a) - orderOf(b));
-  const page = calls.slice(from - first, from - first + limit);
-  return { total, calls: page.map(linker(chain, undefined, page)) };
+  const calls = inOrder(allCallsIn(chain, some), some);
+  return { total, calls: linked(chain, undefined, calls.slice(from - first, from - first + limit)) };
 }
 
 /**
  * A page of the calls of a session or of the project. The predecessor of a call is looked up when it is asked for, so that a page does not read the
  * calls before it.
  */
-export function placedPage(
-  chain: ReadChain,
-  scope: CallScope,
-  offset: number,
-  limit: number,
-): { readonly total: number; readonly calls: PlacedCall[] } {
+export function placedPage(chain: ReadChain, scope: CallScope, offset: number, limit: number): CallPage {
   requireContents(chain);
   const { total, rows } = callPage(chain, scope, offset, limit);
-  const link = linker(chain, scope.sessionId, rows);
-  return { total, calls: rows.map(link) };
+  return { total, calls: linked(chain, scope.sessionId, rows) };
 }
 
-/** Returns a function that gives a call of a page its predecessor among the calls of a session or of the project. */
-function linker(chain: ReadChain, sessionId: string | undefined, page: readonly CallRow[]): (call: CallRow) => PlacedCall {
+/** The calls of a page, each with its predecessor among the calls of a session or of the project. */
+function linked(chain: ReadChain, sessionId: string | undefined, page: readonly CallRow[]): PlacedCall[] {
   const links = linksAt(chain, page);
   const parents = [...links.values()].flatMap(({ parent }) => (parent === null || links.has(parent) ? [] : [parent]));
   const commits = [...links.keys(), ...parents];
@@ -136,11 +124,7 @@ function linker(chain: ReadChain, sessionId: string | undefined, page: readonly 
     return { before: undefined, begins: true };
   };
   const link = (call: CallRow): PlacedCall => {
-    let found: Pick<PlacedCall, 'before' | 'begins'> | undefined;
-    const place = (): Pick<PlacedCall, 'before' | 'begins'> => {
-      found ??= find(call);
-      return found;
-    };
+    const place = once(() => find(call));
     return {
       ...call,
       get before() {
@@ -151,7 +135,7 @@ function linker(chain: ReadChain, sessionId: string | undefined, page: readonly 
       },
     };
   };
-  return link;
+  return page.map(link);
 }
 
 const linkAt = (chain: ReadChain, seq: CommitSeq): Link | undefined =>
@@ -160,11 +144,8 @@ const linkAt = (chain: ReadChain, seq: CommitSeq): Link | undefined =>
 /** The commits of calls. */
 function linksAt(chain: ReadChain, calls: readonly Pick<CallRow, 'context'>[]): Map<CommitSeq, Link> {
   const wanted = JSON.stringify([...new Set(calls.map(({ context }) => context))]);
-  return new Map(
-    chain.db
-      .all<Link>(`SELECT seq, ${earlierParent}, type FROM context WHERE seq IN (SELECT value FROM json_each(?))`, wanted)
-      .map((link) => [link.seq, link] as const),
-  );
+  const links = chain.db.all<Link>(`SELECT seq, ${earlierParent}, type FROM context WHERE seq IN (SELECT value FROM json_each(?))`, wanted);
+  return new Map(links.map((link) => [link.seq, link] as const));
 }
 
 interface Link {

@@ -1,10 +1,10 @@
 import type { ModelPrice } from '@pydantic/genai-prices';
-import { StemmaError } from '../base/index.js';
+import { defined, orUndefined } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import type { Money } from '../contract/index.js';
+import type { Money, OwnPriced } from '../contract/index.js';
 import { sentSize } from '../requests/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
-import { type Pricer, sumSessions } from './facts.js';
+import { dayMs, type Pricer, sumSessions } from './facts.js';
 import { factorOf, feesOf } from './price-table.js';
 import { type CallRow, termsOf } from './rows.js';
 import { type ModelSettings, readUsageSettings, type UsageSettings } from './settings.js';
@@ -25,16 +25,8 @@ export async function loadPrices(): Promise<void> {
   list ??= await import('@pydantic/genai-prices');
 }
 
-/** The prices of a million tokens, for a call with an input of this size. */
-export interface Rates {
-  readonly input: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly cacheWrite1h: number;
-  readonly output: number;
-  /** The price of one search, where a person set one. */
-  readonly webSearch?: number | undefined;
-}
+/** The prices of a million tokens, for a call with an input of this size, and of one search, where a person set one. */
+type Rates = Required<Omit<OwnPriced['rows'][number], 'above' | 'webSearch'>> & { readonly webSearch?: number };
 
 type Counted = Pick<CallRow, 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'output' | 'terms' | 'windowTokens'>;
 
@@ -63,32 +55,21 @@ export function costOf(chain: ReadChain, call: Counted, settings = readUsageSett
 export function ratesOf(chain: ReadChain, call: Counted, settings = readUsageSettings(chain)): Rates | undefined {
   const { model, at } = call;
   if (model === null || predates(model, at)) return undefined;
-  const dated = ownRates(settings, call);
-  if (dated) return dated;
-  const own = settings.modelOf(model);
-  const prices = own && hasPrices(own) ? undefined : pricesOf(model, at);
-  if (own && hasPrices(own)) return ratesIn({ ...own });
-  return prices && ratesFor(prices, sentSize(call) ?? 0);
-}
-
-/** A person's prices of the model on the day of the call, for an input of its size. */
-function ownRates({ prices }: UsageSettings, call: Counted): Rates | undefined {
-  const row = prices
-    .find(({ model, from }) => isNamed(model, call.model) && call.at >= Date.parse(from))
+  const size = sentSize(call) ?? 0;
+  const row = ownPrices(settings, model, at)
     ?.rows.toSorted((a, b) => (b.above ?? 0) - (a.above ?? 0))
-    .find(({ above = -1 }) => (sentSize(call) ?? 0) > above);
-  return row && { ...ratesIn(row), webSearch: row.webSearch };
+    .find(({ above = -1 }) => size > above);
+  if (row) return { ...ratesIn(row), ...defined({ webSearch: row.webSearch }) };
+  const own = settings.modelOf(model);
+  // A person's settings have both prices or none.
+  if (own?.input !== undefined) return ratesIn(own);
+  const prices = pricesOf(model, at);
+  return prices && ratesFor(prices, size);
 }
 
-/** Whether a person gave prices for the model, from this time or an earlier one on. */
-export const hasOwnRates = ({ prices }: UsageSettings, model: string, at: number): boolean =>
-  prices.some((row) => isNamed(row.model, model) && at >= Date.parse(row.from));
-
-/** Whether a name is the model's; a star at its end stands for any ending. */
-const isNamed = (name: string, model: string | null): boolean =>
-  model !== null && (name.endsWith('*') ? model.startsWith(name.slice(0, -1)) : name === model);
-
-const hasPrices = ({ input, output }: ModelSettings): boolean => input !== undefined && output !== undefined;
+/** A person's prices of the model, from this time or an earlier one on. A star at the end of a name stands for any ending. */
+export const ownPrices = ({ prices }: UsageSettings, model: string, at: number): OwnPriced | undefined =>
+  prices.find((row) => (row.model.endsWith('*') ? model.startsWith(row.model.slice(0, -1)) : row.model === model) && at >= Date.parse(row.from));
 
 function ratesIn({ input = 0, output = 0, cacheRead, cacheWrite, cacheWrite1h }: ModelSettings): Rates {
   const write = cacheWrite ?? input;
@@ -102,22 +83,15 @@ function ratesFor(prices: ModelPrice, window: number): Rates | undefined {
     if (price === undefined || typeof price === 'number') return price;
     return price.tiers.filter(({ start }) => window > start).at(-1)?.price ?? price.base;
   };
-  const input = priceOf('input_mtok');
-  const output = priceOf('output_mtok');
+  const [input, output] = [priceOf('input_mtok'), priceOf('output_mtok')];
   if (input === undefined || output === undefined) return undefined;
   const [cacheRead, cacheWrite, cacheWrite1h] = [priceOf('cache_read_mtok'), priceOf('cache_write_mtok'), priceOf('cache_write_1h_mtok')];
-  return ratesIn({
-    input,
-    output,
-    ...(cacheRead !== undefined && { cacheRead }),
-    ...(cacheWrite !== undefined && { cacheWrite }),
-    ...(cacheWrite1h !== undefined && { cacheWrite1h }),
-  });
+  return ratesIn({ input, output, cacheRead, cacheWrite, cacheWrite1h });
 }
 
 /** The input sizes above which the prices of a model change, beginning with 0. */
 export function stepsOf(model: string, at: number, settings: UsageSettings): number[] {
-  const own = settings.prices.find((row) => isNamed(row.model, model) && at >= Date.parse(row.from));
+  const own = ownPrices(settings, model, at);
   const starts = own
     ? own.rows.map(({ above = 0 }) => above)
     : Object.values(pricesOf(model, at) ?? {}).flatMap((price) => (typeof price === 'object' ? price.tiers.map(({ start }) => start) : []));
@@ -154,10 +128,8 @@ function lookUp({ calcPrice }: PriceList, model: string, timestamp: Date): Model
   return undefined;
 }
 
-const dayMs = 86_400_000;
-
 /** Whether the date in a model's name is later than the call, so that one of the two dates is wrong. */
-export function predates(model: string, at: number): boolean {
+function predates(model: string, at: number): boolean {
   const found = /-(20\d\d)-?([01]\d)-?([0-3]\d)(?:$|[^\d])/.exec(model);
   const released = found ? Date.parse(`${found[1]}-${found[2]}-${found[3]}`) : Number.NaN;
   return at < released - dayMs;
@@ -192,14 +164,7 @@ export function* priceInPieces(chain: WriteChain): Generator<void> {
 }
 
 /** The settings; undefined if a person's `usage.json` is not valid. A question says so, and other work leaves its calls without prices. */
-function validSettings(chain: ReadChain): UsageSettings | undefined {
-  try {
-    return readUsageSettings(chain);
-  } catch (error) {
-    if (error instanceof StemmaError) return undefined;
-    throw error;
-  }
-}
+const validSettings = (chain: ReadChain): UsageSettings | undefined => orUndefined(() => readUsageSettings(chain));
 
 /** Prices calls while they are stored, if the list is loaded and no long run is due. Call it in the transaction that stores them. */
 export function pricerOf(chain: WriteChain): Pricer | undefined {
@@ -294,7 +259,5 @@ function storePrices(chain: WriteChain, calls: readonly PricedCall[], settings: 
 
 const pricedAs = (chain: ReadChain, call: Parameters<Pricer>[0], settings: UsageSettings): ReturnType<Pricer> => ({
   cost: costOf(chain, call, settings),
-  flaw: call.flaw ?? (isDatedWrong(call) ? 'the call is dated before its model' : null),
+  flaw: call.flaw ?? (call.model !== null && predates(call.model, call.at) ? 'the call is dated before its model' : null),
 });
-
-const isDatedWrong = ({ model, at }: Pick<CallRow, 'model' | 'at'>): boolean => model !== null && predates(model, at);

@@ -1,4 +1,4 @@
-import type { CommitSeq, ContextId, EntryKey } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, defined, type EntryKey } from '../base/index.js';
 import type { CommitRange, ReadChain } from '../chain/index.js';
 import { besidePrefix, type CallTerms, type CallTokens, recordOfKey } from '../formats/index.js';
 import { ownCallPrefix } from '../requests/index.js';
@@ -36,6 +36,7 @@ export interface CallRow extends CallTokens {
 
 const facts =
   'u.no, u.call, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost, u.replayed, u.windowLimit, u.windowTokens, u.terms';
+const columns = `u.context, u.key, (SELECT c.id FROM context c WHERE c.seq = u.context) AS commitId, ${facts}`;
 
 /** The places of commits' calls, and of the copies of calls in them. */
 const places = `WITH wanted(seq) AS MATERIALIZED (SELECT value FROM json_each(:commits)),
@@ -49,6 +50,10 @@ const notBeside = `u.call NOT GLOB '${besidePrefix}*'`;
 
 /** What a call's price depends on beside its tokens, as it was recorded. */
 export const termsOf = ({ terms }: Pick<CallRow, 'terms'>): CallTerms => (terms === null ? {} : (JSON.parse(terms) as CallTerms));
+
+/** The wait is unknown if the clock ran backwards, or if the agent wrote the same time for the prompt and its reply. */
+export const waitOf = ({ askedAt, endedAt }: CallRow): number | null =>
+  askedAt === null || endedAt === null || endedAt <= askedAt ? null : endedAt - askedAt;
 
 /** The calls of commits, including calls outside the conversation and copies of calls, oldest first. */
 export const allCallsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] =>
@@ -110,14 +115,12 @@ export const peakOfCalls = `MAX(IIF(${notBeside}, IFNULL(u.windowTokens, u.input
 /** The whole input of the last counted call of each commit. Commits without such a call are omitted. */
 export const windowsOf = (chain: ReadChain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> =>
   new Map(
-    chain.db
-      .all<{ context: CommitSeq; window: number }>(
-        `${places} SELECT p.context, IFNULL(u.windowTokens, IFNULL(u.input, 0) + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0)) AS window
-           FROM place p CROSS JOIN usageCall u ON u.no = p.call WHERE COALESCE(u.input, u.cacheRead, u.cacheWrite) IS NOT NULL AND ${notBeside}
-          ORDER BY u.at, p.context, u.no`,
-        { commits: JSON.stringify(commits) },
-      )
-      .map(({ context, window }) => [context, window] as const),
+    chain.db.rows<[context: CommitSeq, window: number]>(
+      `${places} SELECT p.context, IFNULL(u.windowTokens, IFNULL(u.input, 0) + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0))
+         FROM place p CROSS JOIN usageCall u ON u.no = p.call WHERE COALESCE(u.input, u.cacheRead, u.cacheWrite) IS NOT NULL AND ${notBeside}
+        ORDER BY u.at, p.context, u.no`,
+      { commits: JSON.stringify(commits) },
+    ),
   );
 
 /** Which calls of the project to list. Times are in milliseconds since 1970. */
@@ -128,7 +131,7 @@ export interface CallScope {
   readonly to?: number | undefined;
 }
 
-const selectFrom = `SELECT u.context, u.key, (SELECT c.id FROM context c WHERE c.seq = u.context) AS commitId, ${facts} FROM usageCall u`;
+const selectFrom = `SELECT ${columns} FROM usageCall u`;
 
 /** The order of calls. The few calls of a session are sorted: the index of times would read the calls of the whole project for each session. */
 const oldestFirst = (sessionId: string | undefined): string => `ORDER BY ${sessionId === undefined ? 'u.at' : '+u.at'}, u.context, u.no`;
@@ -147,12 +150,8 @@ function countCallsIn(chain: ReadChain, scope: CallScope): number {
   const { sql, values } = conditionsOf(chain, scope);
   if (scope.from !== undefined || scope.to !== undefined)
     return chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM usageCall u WHERE ${sql}`, ...values)?.total ?? 0;
-  const row = chain.db.one<{ total: number }>(
-    `SELECT (SELECT TOTAL(calls) FROM usageSum u WHERE ${sql}) + (SELECT COUNT(*) FROM usageCall u INDEXED BY usageCallReplayed WHERE ${sql} AND u.replayed IS NOT NULL) AS total`,
-    ...values,
-    ...values,
-  );
-  return row?.total ?? 0;
+  const counts = `(SELECT TOTAL(calls) FROM usageSum u WHERE ${sql}) + (SELECT COUNT(*) FROM usageCall u INDEXED BY usageCallReplayed WHERE ${sql} AND u.replayed IS NOT NULL)`;
+  return chain.db.one<{ total: number }>(`SELECT ${counts} AS total`, ...values, ...values)?.total ?? 0;
 }
 
 /** The numbers of the calls that missed the cache, oldest first, as the ledger knows them. */
@@ -169,15 +168,10 @@ export function missesOf(
   return { total: chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total ${from}`, ...values)?.total ?? 0, numbers: rows.map(({ no }) => no) };
 }
 
-function conditionsOf(chain: ReadChain, { sessionId, model, from, to }: CallScope): { readonly sql: string; readonly values: (string | number)[] } {
-  const conditions: [string, string | number][] = [
-    ['u.project = ?', chain.project],
-    ...(sessionId === undefined ? [] : [['u.session = ?', sessionId] as [string, string]]),
-    ...(model === undefined ? [] : [['u.model = ?', model] as [string, string]]),
-    ...(from === undefined ? [] : [['u.at >= ?', from] as [string, number]]),
-    ...(to === undefined ? [] : [['u.at < ?', to] as [string, number]]),
-  ];
-  return { sql: conditions.map(([sql]) => sql).join(' AND '), values: conditions.map(([, value]) => value) };
+function conditionsOf({ project }: ReadChain, { sessionId, model, from, to }: CallScope) {
+  const given = { 'u.project = ?': project, 'u.session = ?': sessionId, 'u.model = ?': model, 'u.at >= ?': from, 'u.at < ?': to };
+  const conditions = defined<Record<string, string | number | undefined>>(given) as Record<string, string | number>;
+  return { sql: Object.keys(conditions).join(' AND '), values: Object.values(conditions) };
 }
 
 /** The calls of commits, without copies of calls, oldest first. */
@@ -188,24 +182,20 @@ export const callsMadeIn = (chain: ReadChain, commits: readonly CommitSeq[]): Ca
     chain.project,
   );
 
-/** The calls of a session and its subagents, or of the whole project, oldest first. Each call once. */
-export const readCalls = (chain: ReadChain, sessionId: string | undefined): CallRow[] =>
-  chain.db.all<CallRow>(
-    `SELECT u.context, u.key, (SELECT c.id FROM context c WHERE c.seq = u.context) AS commitId, ${facts}
-       FROM usageCall u WHERE u.project = :project ${sessionId === undefined ? '' : 'AND u.session = :session'} ${oldestFirst(sessionId)}`,
-    { project: chain.project, ...(sessionId !== undefined && { session: sessionId }) },
-  );
+function selectCalls<Row>(chain: ReadChain, columns: string, sessionId: string | undefined): Row[] {
+  const { sql, values } = conditionsOf(chain, { sessionId });
+  return chain.db.all<Row>(`SELECT ${columns} FROM usageCall u WHERE ${sql} ${oldestFirst(sessionId)}`, ...values);
+}
 
+/** The calls of a session and its subagents, or of the whole project, oldest first. Each call once. */
+export const readCalls = (chain: ReadChain, sessionId: string | undefined): CallRow[] => selectCalls(chain, columns, sessionId);
+
+const cacheFacts = ['no', 'call', 'context', 'model', 'at', 'input', 'cacheRead', 'cacheWrite', 'output', 'windowTokens'] as const;
 /** What says whether a call missed the cache, and in which order calls were made. */
-export type CacheFacts = Pick<CallRow, 'no' | 'call' | 'context' | 'model' | 'at' | 'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'windowTokens'>;
+export type CacheFacts = Pick<CallRow, (typeof cacheFacts)[number]>;
 
 /** The same calls as `readCalls` with these facts alone, which take a fifth of the memory. */
-export const cacheFactsOf = (chain: ReadChain, sessionId: string | undefined): CacheFacts[] =>
-  chain.db.all<CacheFacts>(
-    `SELECT u.no, u.call, u.context, u.model, u.at, u.input, u.cacheRead, u.cacheWrite, u.output, u.windowTokens
-       FROM usageCall u WHERE u.project = :project ${sessionId === undefined ? '' : 'AND u.session = :session'} ${oldestFirst(sessionId)}`,
-    { project: chain.project, ...(sessionId !== undefined && { session: sessionId }) },
-  );
+export const cacheFactsOf = (chain: ReadChain, sessionId: string | undefined): CacheFacts[] => selectCalls(chain, cacheFacts.join(', '), sessionId);
 
 /** The calls with these numbers, in their order. */
 export function callsNumbered(chain: ReadChain, numbers: readonly number[]): CallRow[] {
@@ -224,15 +214,22 @@ export interface RequestIds {
   recordedId(row: Reply): string | undefined;
 }
 
+/** The objects with the system prompt and the tools of a recorded request. */
+export function statedIn({ db, project }: ReadChain, requestId: string | undefined): Readonly<Record<'system' | 'tools', ArtifactNo | null>> {
+  const sql = 'SELECT s.system, s.tools FROM request r JOIN requestShape s ON s.no = r.shape WHERE r.project = ? AND r.requestId = ?';
+  return (requestId === undefined ? undefined : db.one(sql, project, requestId)) ?? { system: null, tools: null };
+}
+
 /** Finds the ids of calls. */
 export function requestIds(chain: ReadChain, rows: readonly Reply[]): RequestIds {
-  const found = chain.db.all<{ replyRecord: string; requestId: string }>(
-    `SELECT replyRecord, requestId FROM request WHERE project = ? AND replyRecord IN (SELECT value FROM json_each(?))
-      ORDER BY provider IS NOT NULL, no`,
-    chain.project,
-    JSON.stringify([...new Set(rows.map(({ key }) => recordOfKey(key)))]),
+  const recorded = new Map(
+    chain.db.rows<[replyRecord: string, requestId: string]>(
+      `SELECT replyRecord, requestId FROM request WHERE project = ? AND replyRecord IN (SELECT value FROM json_each(?))
+        ORDER BY provider IS NOT NULL, no`,
+      chain.project,
+      JSON.stringify([...new Set(rows.map(({ key }) => recordOfKey(key)))]),
+    ),
   );
-  const recorded = new Map(found.map(({ replyRecord, requestId }) => [replyRecord, requestId] as const));
   const recordedId = ({ key }: Reply): string | undefined => recorded.get(recordOfKey(key));
   const isRequest = ({ call }: Reply): boolean => call.startsWith(cardCallPrefix) || call.startsWith(ownCallPrefix);
   return { recordedId, idOf: (row) => recordedId(row) ?? (isRequest(row) ? row.call : `call:${row.commitId}:${row.key}`) };

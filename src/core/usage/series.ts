@@ -15,13 +15,13 @@ import { partKinds, type UsageSeries } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
 import { sentSize } from '../requests/index.js';
 import { factorsOf } from './calibrate.js';
-import { usageOfContext } from './context.js';
-import { windowBefore } from './context-sums.js';
-import { type DeltaMeasure, measureFacts } from './delta-measures.js';
+import { shortened, usageOfContext } from './context.js';
+import { isTurn, windowBefore } from './context-sums.js';
+import { type DeltaMeasure, type Kinds, measureFacts } from './delta-measures.js';
 import type { Factors } from './fit.js';
-import { windowOfCall } from './limits.js';
-import { type Measured, type MeasuredWindow, openWindow, partsOf, type Size, statedMeasures } from './parts.js';
+import { type MeasuredWindow, openWindow, partsOf, type Size, statedMeasures } from './parts.js';
 import { placedAlong, placedCalls } from './placed.js';
+import { windowOfCall } from './price-table.js';
 import { type CallRow, isBeside, requestIds } from './rows.js';
 
 /** A call, the tokens before it by kind, and the number of earlier compactions. */
@@ -61,12 +61,9 @@ interface Points {
   readonly points: readonly Point[];
 }
 
-const isStep = ({ type, parent }: Step): boolean => type !== 'snapshot' || parent === null;
-
 function allPoints(chain: ReadChain, tip: ContextRow): Points {
   const calls = placedCalls(chain, { id: tip.id }).filter((call) => !isBeside(call));
-  const points = pointsOf(chain, lineage(chain, tip).filter(isStep), calls, openWindow()) as Point[];
-  return { calls, points };
+  return { calls, points: pointsOf(chain, lineage(chain, tip).filter(isTurn), calls, openWindow()) as Point[] };
 }
 
 /**
@@ -85,7 +82,7 @@ function lastPoints(chain: ReadChain, tip: ContextRow, last: number): Points | u
     if (step.seq === start.seq) break;
     since.push(step);
   }
-  const points = pointsOf(chain, [...rest, ...since.reverse()].filter(isStep), found.calls, openWindow(window.measured));
+  const points = pointsOf(chain, [...rest, ...since.reverse()].filter(isTurn), found.calls, openWindow(window.measured));
   return points?.length === found.calls.length ? { calls: found.calls, points } : undefined;
 }
 
@@ -97,10 +94,10 @@ function pointsOf(chain: ReadChain, steps: readonly Step[], inOrder: readonly Ca
   const byModel = new Map<string | null, Factors | undefined>();
   for (const { model } of inOrder) if (!byModel.has(model)) byModel.set(model, factorsOf(chain, model));
   const found = new Map<number, Omit<Point, 'call'>>();
-  const add = (key: EntryKey, window: MeasuredWindow, cuts: number, more: readonly Measured[] = []): void => {
+  const add: Add = (key, window, cuts, more = {}) => {
     const call = byKey.get(key);
     if (!call || found.has(call.no)) return;
-    found.set(call.no, { sizes: window.sizes(byModel.get(call.model), [...more, ...statedMeasures(chain, recordedId(call))]), cuts });
+    found.set(call.no, { sizes: window.sizes(byModel.get(call.model), more, statedMeasures(chain, recordedId(call))), cuts });
   };
   const measureOf = factsAlong(chain, measureFacts, steps);
   if (steps.some((step) => measureOf(step).elides)) {
@@ -113,7 +110,7 @@ function pointsOf(chain: ReadChain, steps: readonly Step[], inOrder: readonly Ca
   });
 }
 
-type Add = (key: EntryKey, window: MeasuredWindow, cuts: number, more?: readonly Measured[]) => void;
+type Add = (key: EntryKey, window: MeasuredWindow, cuts: number, more?: Kinds) => void;
 
 interface Along {
   readonly measureOf: (step: Step) => DeltaMeasure;
@@ -162,9 +159,7 @@ function readAlong(chain: ReadChain, steps: readonly Step[], add: Add): void {
     }
     for (const entry of parsed.entries) {
       add(entry.key, window, cuts);
-      if (isHidden(entry)) continue;
-      const text = entry.kind === 'tool_result' ? elided.get(entry.toolCallId ?? '') : undefined;
-      window.add(text === undefined ? entry : { ...entry, text });
+      if (!isHidden(entry)) window.add(shortened(entry, elided));
     }
   }
 }

@@ -1,10 +1,9 @@
 import type { ReadChain } from '../chain/index.js';
-import type { groupings, InputOf, UsageSessions, UsageSums } from '../contract/index.js';
+import type { InputOf, UsageSessions, UsageSums } from '../contract/index.js';
 import { repositoryAt } from '../files/index.js';
 import { requireContents } from './backfill.js';
 import { overBudget } from './budgets.js';
-import type { Days } from './days.js';
-import { sums } from './facts.js';
+import { type Sums, sums } from './facts.js';
 import { moneyOf } from './prices.js';
 import { readUsageSettings } from './settings.js';
 import { daysOf, type SumRow, sumRows } from './sums.js';
@@ -17,21 +16,18 @@ export function usageSessions(
   requireContents(chain);
   const days = daysOf(chain, timeZone);
   const repositories = groupBy === 'repository' || filter.repository !== undefined ? repositoriesOf(chain) : new Map<string, string>();
-  const groups = new Map<string, { readonly all: Sums; readonly subagents: Sums }>();
+  const groups = new Map<string, { readonly all: SumsOfCalls; readonly subagents: SumsOfCalls }>();
   const totals = noSums();
   for (const row of sumRows(chain, filter, groupBy, days)) {
     const repository = repositories.get(row.session) ?? '';
     if (filter.repository !== undefined && repository !== filter.repository) continue;
-    add(totals, row);
+    addSum(totals, row);
     if (groupBy === null) continue;
-    const key = groupKey(row, groupBy, repository, days);
-    let group = groups.get(key);
-    if (!group) {
-      group = { all: noSums(), subagents: noSums() };
-      groups.set(key, group);
-    }
-    add(group.all, row);
-    if (groupBy === 'session' && row.subagent !== '') add(group.subagents, row);
+    const key = groupBy === 'day' ? days.dayOf(row.day) : groupBy === 'repository' ? repository : row[groupBy];
+    const group = groups.get(key) ?? { all: noSums(), subagents: noSums() };
+    groups.set(key, group);
+    addSum(group.all, row);
+    if (groupBy === 'session' && row.subagent !== '') addSum(group.subagents, row);
   }
   const { budgets } = readUsageSettings(chain);
   const byDay = groupBy === 'day';
@@ -40,10 +36,10 @@ export function usageSessions(
     total: rows.length,
     rows: rows.slice(offset, offset + (limit ?? rows.length)).map(([key, { all, subagents }]) => ({
       key,
-      ...shown(all),
-      ...(groupBy === 'session' && subagents.calls > 0 && { subagents: shown(subagents) }),
+      ...shownSums(all),
+      ...(groupBy === 'session' && subagents.calls > 0 && { subagents: shownSums(subagents) }),
     })),
-    totals: shown(totals),
+    totals: shownSums(totals),
     overBudget: overBudget(chain, filter, days),
     ...(Object.keys(budgets).length > 0 && { budgets }),
   };
@@ -53,43 +49,28 @@ export function usageSessions(
 const repositoriesOf = (chain: ReadChain): ReadonlyMap<string, string> =>
   new Map(
     chain.db
-      .all<{ sessionId: string; cwd: string }>(
+      .rows<[sessionId: string, cwd: string]>(
         'SELECT sessionId, cwd FROM source WHERE project = ? AND sessionId IS NOT NULL AND cwd IS NOT NULL ORDER BY no',
         chain.project,
       )
-      .map(({ sessionId, cwd }) => [sessionId, repositoryAt(cwd)] as const),
+      .map(([sessionId, cwd]) => [sessionId, repositoryAt(cwd)] as const),
   );
 
-function groupKey(row: SumRow, groupBy: (typeof groupings)[number], repository: string, { dayOf }: Days): string {
-  switch (groupBy) {
-    case 'session':
-      return row.session;
-    case 'day':
-      return dayOf(row.day);
-    case 'model':
-      return row.model;
-    case 'repository':
-      return repository;
-    case 'agent':
-      return row.agent;
-  }
-}
+type SumsOfCalls = Sums & { readonly sessions: Set<string>; latest: number };
 
-type Sums = Record<(typeof sums)[number], number> & { readonly sessions: Set<string>; latest: number };
-
-const noSums = (): Sums => ({
-  ...(Object.fromEntries(sums.map((name) => [name, 0])) as Record<(typeof sums)[number], number>),
+export const noSums = (): SumsOfCalls => ({
+  ...(Object.fromEntries(sums.map((name) => [name, 0])) as Sums),
   sessions: new Set(),
   latest: Number.NEGATIVE_INFINITY,
 });
 
-function add(to: Sums, row: SumRow): void {
+export function addSum(to: SumsOfCalls, row: Sums & Pick<SumRow, 'session' | 'quarter'>): void {
   to.sessions.add(row.session);
   for (const name of sums) to[name] += row[name];
   to.latest = Math.max(to.latest, row.quarter);
 }
 
-function shown({ sessions, calls, input, cacheRead, cacheWrite, output, priced, cost, ...counted }: Sums): UsageSums {
+export function shownSums({ sessions, calls, input, cacheRead, cacheWrite, output, priced, cost, ...counted }: SumsOfCalls): UsageSums {
   const isWhole = counted.outputs === calls && priced === calls;
   const money = priced > 0 ? moneyOf(cost, isWhole) : null;
   return {

@@ -1,48 +1,26 @@
 import { badRequest, isObject, type Json, parseJson } from '../base/index.js';
 import { kept, type ReadChain } from '../chain/index.js';
+import type { OwnPriced } from '../contract/index.js';
+
+const modelFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'limit'] as const;
+const budgetFields = ['day', 'session'] as const;
+const rowFields = ['above', 'input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'webSearch'] as const;
 
 /** A person's own prices, per million tokens, and window of a model. */
-export interface ModelSettings {
-  readonly input?: number;
-  readonly output?: number;
-  readonly cacheRead?: number;
-  readonly cacheWrite?: number;
-  readonly cacheWrite1h?: number;
-  readonly limit?: number;
-}
-
-/** A person's prices of a model from a day on. The row with the largest `above` below the call's input counts. */
-export interface OwnPrices {
-  readonly model: string;
-  readonly from: string;
-  readonly rows: readonly PriceRow[];
-}
-
-/** Prices per million tokens, for inputs of more than `above` tokens, and of one search. */
-export interface PriceRow {
-  readonly above?: number;
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead?: number;
-  readonly cacheWrite?: number;
-  readonly cacheWrite1h?: number;
-  readonly webSearch?: number;
-}
-
-/** A person's budgets, in the currency of the price list. */
-export interface Budgets {
-  readonly day?: number;
-  readonly session?: number;
-}
+export type ModelSettings = Readonly<Partial<Record<(typeof modelFields)[number], number>>>;
 
 export interface UsageSettings {
   /** A version that changes when the prices change. */
   readonly version: number;
-  readonly budgets: Budgets;
+  /** A person's budgets, in the currency of the price list. */
+  readonly budgets: Readonly<Partial<Record<(typeof budgetFields)[number], number>>>;
   /** The settings of a model: for its exact name, else for the longest matching name that ends with `*`. */
   modelOf(model: string): ModelSettings | undefined;
-  /** A person's prices by model and day: exact names first, then the longest names with a star, and the latest day of each first. */
-  readonly prices: readonly OwnPrices[];
+  /**
+   * A person's prices by model and day: exact names first, then the longest names with a star, and the latest day of each first. Of its rows, the one
+   * with the largest `above` below the call's input counts.
+   */
+  readonly prices: readonly OwnPriced[];
 }
 
 /** Increase this number with the version of the price list. */
@@ -53,14 +31,7 @@ const none: UsageSettings = { version: listVersion, budgets: {}, modelOf: () => 
 export function readUsageSettings(chain: ReadChain): UsageSettings {
   const text = chain.usageSettings();
   if (text === undefined) return none;
-  return kept(
-    chain,
-    'usage settings',
-    '',
-    text,
-    () => settingsFrom(text),
-    () => 2 * text.length,
-  );
+  return kept(chain, 'usage settings', '', text, () => settingsFrom(text), 2 * text.length);
 }
 
 /** A text that changes with the settings of this machine. */
@@ -71,9 +42,6 @@ export const settingsState = (chain: ReadChain): string => {
 
 /** The settings in the text of `usage.json`. @throws BAD_REQUEST if it is not valid. */
 export const settingsFrom = (text: string | undefined): UsageSettings => (text === undefined ? none : settingsIn(text));
-
-const modelFields = ['input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'limit'] as const;
-const budgetFields = ['day', 'session'] as const;
 
 function settingsIn(text: string): UsageSettings {
   const parsed = parseJson(text);
@@ -95,8 +63,6 @@ function settingsIn(text: string): UsageSettings {
   };
 }
 
-const rowFields = ['above', 'input', 'output', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'webSearch'] as const;
-
 /** The window and prices of a model. A price counts only beside those of input and output. */
 function modelIn(where: string, value: Json): ModelSettings {
   const { limit, ...prices } = numbersIn(where, value, modelFields);
@@ -105,10 +71,9 @@ function modelIn(where: string, value: Json): ModelSettings {
   return { ...prices, ...(limit !== undefined && { limit }) };
 }
 
-/** The prices by model and day: exact names first, then the longest names with a star, and the latest day of each first. */
-function pricesIn(value: Json): OwnPrices[] {
+function pricesIn(value: Json): OwnPriced[] {
   if (!Array.isArray(value)) return refuse('prices', value, 'a list');
-  const all = value.map((given: Json, at): OwnPrices => {
+  const all = value.map((given: Json, at): OwnPriced => {
     const where = `prices[${at}]`;
     const { model, from, rows, ...others } = isObject(given) ? given : refuse(where, given, 'an object with model, from and rows');
     if (typeof model !== 'string' || model === '') return refuse(`${where}.model`, model ?? null, 'the name of a model');
@@ -126,7 +91,7 @@ function pricesIn(value: Json): OwnPrices[] {
   return all.sort((a, b) => starOf(a) - starOf(b) || b.model.length - a.model.length || Date.parse(b.from) - Date.parse(a.from));
 }
 
-const starOf = ({ model }: OwnPrices): number => (model.endsWith('*') ? 1 : 0);
+const starOf = ({ model }: OwnPriced): number => (model.endsWith('*') ? 1 : 0);
 
 /** Whether a text is a day of the calendar. JavaScript reads 2026-02-31 as a day of March. */
 const isDay = (text: string): boolean => {
@@ -134,7 +99,7 @@ const isDay = (text: string): boolean => {
   return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text;
 };
 
-function rowIn(where: string, value: Json): PriceRow {
+function rowIn(where: string, value: Json): OwnPriced['rows'][number] {
   const { input, output, ...others } = numbersIn(where, value, rowFields);
   if (input === undefined || output === undefined) return refuse(where, value, 'an object with at least input and output');
   if (!Number.isInteger(others.above ?? 0)) return refuse(`${where}.above`, others.above ?? null, 'a whole number');
@@ -142,7 +107,7 @@ function rowIn(where: string, value: Json): PriceRow {
 }
 
 /** The text of `usage.json` with other prices, and everything else unchanged. @throws BAD_REQUEST if the file or a price is not valid. */
-export function withPrices(text: string | undefined, change: (prices: readonly OwnPrices[]) => readonly OwnPrices[]): string {
+export function withPrices(text: string | undefined, change: (prices: readonly OwnPriced[]) => readonly OwnPriced[]): string {
   const before = settingsFrom(text);
   const parsed = text === undefined ? {} : parseJson(text);
   const changed = `${JSON.stringify({ ...(isObject(parsed) ? parsed : {}), prices: change(before.prices) }, null, 2)}\n`;

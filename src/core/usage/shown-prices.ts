@@ -1,23 +1,18 @@
 import type { ReadChain } from '../chain/index.js';
-import type { OwnPriced, PriceTable } from '../contract/index.js';
+import type { PriceTable } from '../contract/index.js';
 import { quarterMs } from './facts.js';
-import { limitOf } from './limits.js';
-import { priceTable } from './price-table.js';
-import { currency, hasOwnRates, priceDate, ratesOf, stepsOf } from './prices.js';
+import { limitOf, priceTable } from './price-table.js';
+import { currency, ownPrices, priceDate, ratesOf, stepsOf } from './prices.js';
 import { readUsageSettings, settingsFrom } from './settings.js';
 
 /** The prices and windows of this machine, for a person to check. `text`: the content of `usage.json`. */
 export function pricesShown(chain: ReadChain | undefined, text: string | undefined): PriceTable {
-  const own = settingsFrom(text).prices;
+  const { asOf, factors, tools, windows } = priceTable;
   return {
     list: { name: '@pydantic/genai-prices', date: priceDate },
-    asOf: priceTable.asOf,
-    currency,
-    own: own.map((row): OwnPriced => ({ ...row, rows: row.rows.map((one) => ({ ...one })) })),
+    ...{ asOf, currency, factors, tools, windows },
+    own: [...settingsFrom(text).prices],
     models: chain ? modelsOf(chain) : [],
-    factors: priceTable.factors,
-    tools: priceTable.tools,
-    windows: priceTable.windows,
   };
 }
 
@@ -33,12 +28,9 @@ function modelsOf(chain: ReadChain): PriceTable['models'] {
     const at = quarter * quarterMs;
     const rows = stepsOf(model, at, settings).flatMap((above) => {
       const rates = ratesOf(chain, { ...base, at, model, input: above + 1 }, settings);
-      if (!rates) return [];
-      const { webSearch, ...prices } = rates;
-      return [{ ...(above > 0 && { above }), ...prices, ...(webSearch !== undefined && { webSearch }) }];
+      return rates ? [{ ...(above > 0 && { above }), ...rates }] : [];
     });
-    const isOwn = settings.modelOf(model)?.input !== undefined || hasOwnRates(settings, model, at);
-    const source = rows.length === 0 ? ('unknown' as const) : isOwn ? ('own' as const) : ('list' as const);
-    return { model, calls, rows, limit: limitOf(chain, model), source };
+    const isOwn = settings.modelOf(model)?.input !== undefined || ownPrices(settings, model, at) !== undefined;
+    return { model, calls, rows, limit: limitOf(chain, model), source: rows.length === 0 ? 'unknown' : isOwn ? 'own' : 'list' };
   });
 }

@@ -2,8 +2,8 @@ import type { CommitSeq, ContextId } from '../base/index.js';
 import { commitAt, findCommit, lineage, type ReadChain } from '../chain/index.js';
 import type { UsageSides, UsageSums } from '../contract/index.js';
 import { requireContents } from './backfill.js';
-import { moneyOf } from './prices.js';
 import { allCallsIn, type CallRow } from './rows.js';
+import { addSum, noSums, shownSums } from './sessions.js';
 
 /**
  * The cost of two branches: of the calls that both share, which were paid once, and of the calls of each branch after the fork. @throws NOT_FOUND for
@@ -29,19 +29,13 @@ function historyOf(chain: ReadChain, id: ContextId): { readonly seqs: readonly C
 }
 
 function sumsOf(calls: readonly CallRow[]): UsageSums {
-  const sum = (name: 'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'cost'): number => calls.reduce((total, call) => total + (call[name] ?? 0), 0);
-  const unpriced = calls.filter(({ cost }) => cost === null).length;
-  const unknown = (name: 'input' | 'cacheRead' | 'cacheWrite' | 'output'): number => calls.filter((call) => call[name] === null).length;
-  const unknownOutputs = unknown('output');
-  const money = unpriced < calls.length ? moneyOf(sum('cost'), unknownOutputs === 0 && unpriced === 0) : null;
-  return {
-    sessions: new Set(calls.map(({ session }) => session)).size,
-    calls: calls.length,
-    tokens: { input: sum('input'), cacheRead: sum('cacheRead'), cacheWrite: sum('cacheWrite'), output: sum('output') },
-    unknownInputs: unknown('input'),
-    unknownCacheReads: unknown('cacheRead'),
-    unknownCacheWrites: unknown('cacheWrite'),
-    unknownOutputs,
-    cost: money && { ...money, unpriced },
-  };
+  const total = noSums();
+  const known = (count: number | null): number => (count === null ? 0 : 1);
+  for (const { session, input, cacheRead, cacheWrite, output, cost } of calls)
+    addSum(total, {
+      ...{ session, quarter: 0, calls: 1, cost: cost ?? 0, priced: known(cost) },
+      ...{ input: input ?? 0, cacheRead: cacheRead ?? 0, cacheWrite: cacheWrite ?? 0, output: output ?? 0 },
+      ...{ inputs: known(input), cacheReads: known(cacheRead), cacheWrites: known(cacheWrite), outputs: known(output) },
+    });
+  return shownSums(total);
 }

@@ -1,33 +1,16 @@
+import { defined, type Timestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { groupings, UsageFilter } from '../contract/index.js';
 import { type Days, daysIn } from './days.js';
-import { isCounted, quarterMs, sumsOfCalls, sumsOfSums } from './facts.js';
+import { isCounted, quarterMs, type Summed, type Sums, sumsOfCalls, sumsOfSums } from './facts.js';
 
-/** Sums of calls. Columns by which they are not grouped are missing. */
-export interface SumRow {
-  readonly session: string;
-  readonly agent: string;
-  readonly subagent: string;
-  readonly model: string;
+/** Sums of calls, with the quarter of an hour of the latest one. Columns by which they are not grouped are missing. */
+export interface SumRow extends Summed, Sums {
   /** The number of the day. */
   readonly day: number;
-  /** The quarter of an hour of the latest call. */
-  readonly quarter: number;
-  readonly calls: number;
-  readonly input: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly output: number;
-  /** The number of calls for which each count is known, and the number of calls with a price. */
-  readonly inputs: number;
-  readonly cacheReads: number;
-  readonly cacheWrites: number;
-  readonly outputs: number;
-  readonly priced: number;
-  readonly cost: number;
 }
 
-export type Grouping = (typeof groupings)[number] | null;
+type Grouping = (typeof groupings)[number] | null;
 
 /** The columns by which SQL groups the sums, for each grouping. A session's subagents are shown separately. */
 const summedBy = {
@@ -52,23 +35,16 @@ export function daysOf(chain: ReadChain, timeZone: string): Days {
  * that cross a boundary are summed by quarters of an hour.
  */
 export function sumRows(chain: ReadChain, { sessionId, model, agent, from, to }: UsageFilter, groupBy: Grouping, days: Days): SumRow[] {
-  const parameters: Record<string, string | number> = { project: chain.project };
-  const conditions = ['s.project = :project'];
-  for (const [name, value] of Object.entries({ session: sessionId, model, agent })) {
-    if (value === undefined) continue;
-    conditions.push(`s.${name} = :${name}`);
-    parameters[name] = value;
-  }
-  const span =
-    from === undefined && to === undefined
-      ? undefined
-      : quartersOf(from === undefined ? undefined : Date.parse(from), to === undefined ? undefined : Date.parse(to));
+  const parameters = defined({ project: chain.project, session: sessionId, model, agent });
+  const where = Object.keys(parameters)
+    .map((name) => `s.${name} = :${name}`)
+    .join(' AND ');
+  const span = from === undefined && to === undefined ? undefined : quartersOf(from, to);
   const names = summedBy[groupBy ?? 'repository'];
   const columns = (table: string, quarter: string): string =>
     names.map((name) => (name === 'day' ? `${days.numberOf(quarter)} AS day` : `${table}.${name}`)).join(', ');
   const read = (sql: string, more: Record<string, number> = {}): SumRow[] =>
     chain.db.all<SumRow>(`${sql} GROUP BY ${names.map((_, at) => at + 1).join(', ')}`, { ...parameters, ...more });
-  const where = conditions.join(' AND ');
   const inside = [
     ...(span ? ['s.first >= :first AND s.quarter < :end'] : []),
     ...(groupBy === 'day' ? [`${days.numberOf('s.first')} = ${days.numberOf('s.quarter')}`] : []),
@@ -104,16 +80,12 @@ interface Edge extends Record<string, number> {
 }
 
 /** A period as whole quarters of an hour, and the partial quarters at its ends, whose calls are counted one by one. */
-function quartersOf(
-  from = Number.MIN_SAFE_INTEGER,
-  to = Number.MAX_SAFE_INTEGER,
-): { readonly whole: { readonly first: number; readonly end: number }; readonly edges: readonly Edge[] } {
+function quartersOf(since: Timestamp | undefined, until: Timestamp | undefined) {
+  const [from, to] = [since ? Date.parse(since) : Number.MIN_SAFE_INTEGER, until ? Date.parse(until) : Number.MAX_SAFE_INTEGER];
   const [first, end] = [Math.ceil(from / quarterMs), Math.floor(to / quarterMs)];
-  const edge = (quarter: number): Edge => ({
-    quarter,
-    from: Math.max(from, quarter * quarterMs),
-    to: Math.min(to, (quarter + 1) * quarterMs),
+  const edges = [...new Set([...(first * quarterMs > from ? [first - 1] : []), ...(end * quarterMs < to ? [end] : [])])].map((quarter): Edge => {
+    const begin = quarter * quarterMs;
+    return { quarter, from: Math.max(from, begin), to: Math.min(to, begin + quarterMs) };
   });
-  const edges = [...new Set([...(first * quarterMs > from ? [first - 1] : []), ...(end * quarterMs < to ? [end] : [])])].map(edge);
   return { whole: { first, end }, edges: edges.filter((part) => part.from < part.to) };
 }

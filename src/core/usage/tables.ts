@@ -1,21 +1,21 @@
 import type { ReadChain } from '../chain/index.js';
-import { parseTemplate, quarterMs } from './facts.js';
+import { dayMs, parseTemplate, quarterMs } from './facts.js';
 
 /** How a column is stored. A time is a number of milliseconds since 1970. */
-export type FactKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
+type FactKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
 
 /** Facts of one month, by columns of equal length. They hold names and counts, and no content. */
 export interface FactPartition {
   readonly table: 'calls' | 'sessions' | 'tool_calls';
   /** The month in UTC, such as `2026-01`. */
   readonly month: string;
-  readonly columns: readonly { readonly name: string; readonly kind: FactKind; readonly values: readonly (string | number | boolean | null)[] }[];
+  readonly columns: readonly { readonly name: string; readonly kind: FactKind; readonly values: readonly Value[] }[];
 }
 
 type Value = string | number | boolean | null;
-type Names = readonly (readonly [name: string, kind: FactKind])[];
+type Columns = readonly { readonly name: string; readonly kind: FactKind }[];
+const columnsOf = (kind: FactKind, ...names: readonly string[]): Columns => names.map((name) => ({ name, kind }));
 
-const dayMs = 86_400_000;
 /** The number of rows to read together. Each group of months is one scan of the table. */
 const rowsAtOnce = 500_000;
 
@@ -26,23 +26,12 @@ export function* factPartitions(chain: ReadChain): Generator<FactPartition> {
   yield* toolPartitions(chain);
 }
 
-const callColumns: Names = [
-  ['call', 'text'],
-  ['session', 'text'],
-  ['agent', 'text'],
-  ['subagent', 'text'],
-  ['model', 'text'],
-  ['at', 'time'],
-  ['asked_at', 'time'],
-  ['ended_at', 'time'],
-  ['input', 'count'],
-  ['cache_read', 'count'],
-  ['cache_write', 'count'],
-  ['cache_write_1h', 'count'],
-  ['output', 'count'],
-  ['reasoning', 'count'],
-  ['cost', 'number'],
-  ['flaw', 'text'],
+const callColumns: Columns = [
+  ...columnsOf('text', 'call', 'session', 'agent', 'subagent', 'model'),
+  ...columnsOf('time', 'at', 'asked_at', 'ended_at'),
+  ...columnsOf('count', 'input', 'cache_read', 'cache_write', 'cache_write_1h', 'output', 'reasoning'),
+  ...columnsOf('number', 'cost'),
+  ...columnsOf('text', 'flaw'),
 ];
 
 function* callPartitions({ db, project }: ReadChain): Generator<FactPartition> {
@@ -83,19 +72,11 @@ function* spans(days: readonly { readonly day: number; readonly rows: number }[]
   if (from !== undefined) yield { from, to };
 }
 
-const sessionColumns: Names = [
-  ['session', 'text'],
-  ['agent', 'text'],
-  ['began_at', 'time'],
-  ['last_at', 'time'],
-  ['commits', 'count'],
-  ['errors', 'count'],
-  ['calls', 'count'],
-  ['input', 'count'],
-  ['cache_read', 'count'],
-  ['cache_write', 'count'],
-  ['output', 'count'],
-  ['cost', 'number'],
+const sessionColumns: Columns = [
+  ...columnsOf('text', 'session', 'agent'),
+  ...columnsOf('time', 'began_at', 'last_at'),
+  ...columnsOf('count', 'commits', 'errors', 'calls', 'input', 'cache_read', 'cache_write', 'output'),
+  ...columnsOf('number', 'cost'),
 ];
 
 function sessionPartitions({ db, project }: ReadChain): Generator<FactPartition> {
@@ -114,17 +95,12 @@ function sessionPartitions({ db, project }: ReadChain): Generator<FactPartition>
   return partitioned('sessions', sessionColumns, rows, ({ began_at }) => began_at as number);
 }
 
-const toolColumns: Names = [
-  ['session', 'text'],
-  ['agent', 'text'],
-  ['subagent', 'text'],
-  ['commit', 'text'],
-  ['call', 'text'],
-  ['tool', 'text'],
-  ['at', 'time'],
-  ['argument_tokens', 'count'],
-  ['is_error', 'yes-no'],
-  ['result_tokens', 'count'],
+const toolColumns: Columns = [
+  ...columnsOf('text', 'session', 'agent', 'subagent', 'commit', 'call', 'tool'),
+  ...columnsOf('time', 'at'),
+  ...columnsOf('count', 'argument_tokens'),
+  ...columnsOf('yes-no', 'is_error'),
+  ...columnsOf('count', 'result_tokens'),
 ];
 
 function* toolPartitions({ db, project }: ReadChain): Generator<FactPartition> {
@@ -157,17 +133,17 @@ interface Month {
 }
 
 /** The month of a time, with empty columns. */
-function emptyMonth(at: number, names: Names): Month {
+function emptyMonth(at: number, columns: Columns): Month {
   const day = new Date(at);
   const [year, month] = [day.getUTCFullYear(), day.getUTCMonth()];
-  const columns = names.map(([name, kind]) => ({ name, kind, values: [] }));
-  return { name: monthOf(at), from: Date.UTC(year, month), to: Date.UTC(year, month + 1), columns };
+  const empty = columns.map((column) => ({ ...column, values: [] }));
+  return { name: monthOf(at), from: Date.UTC(year, month), to: Date.UTC(year, month + 1), columns: empty };
 }
 
 /** Rows as columns, one partition for each month. */
 function* partitioned(
   table: FactPartition['table'],
-  names: Names,
+  columns: Columns,
   rows: Iterable<Record<string, Value>>,
   timeOf: (row: Record<string, Value>) => number,
 ): Generator<FactPartition> {
@@ -177,7 +153,7 @@ function* partitioned(
     const at = timeOf(row);
     // Rows of one month mostly follow each other.
     if (!month || at < month.from || at >= month.to) {
-      month = months.get(monthOf(at)) ?? emptyMonth(at, names);
+      month = months.get(monthOf(at)) ?? emptyMonth(at, columns);
       months.set(month.name, month);
     }
     for (const { name, values } of month.columns) values.push(row[name] ?? null);

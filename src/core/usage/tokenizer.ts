@@ -62,6 +62,12 @@ export const measures = ['system', 'user', 'assistant', 'thinking', 'signature',
 export type Measure = (typeof measures)[number];
 export type Measures = Partial<Record<Measure, number>>;
 
+/** Adds measures to a sum, and returns it. */
+export function addMeasures(sum: Measures, added: Measures, sign: 1 | -1 = 1): Measures {
+  for (const [name, size] of Object.entries(added) as [Measure, number][]) sum[name] = (sum[name] ?? 0) + sign * size;
+  return sum;
+}
+
 /** The tokens of an image of unknown size. */
 const imageTokens = 1_500;
 

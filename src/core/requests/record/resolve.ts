@@ -1,9 +1,9 @@
 import { sha256Of } from '../../artifacts/index.js';
 import type { ByteRange } from '../../base/index.js';
+import { once } from '../../base/index.js';
 import { type RecordedText, type Records, type ReplyBlock, readRecords, replyMessage, userMessages } from '../runtimes/claude-code/records.js';
 import { cacheMark, inOrder, messageHash, orderWithHash } from '../shared/canonical.js';
 import { canonicalOrder } from '../shared/json-ranges.js';
-import { once } from '../shared/once.js';
 import type { PageText } from '../shared/pages.js';
 
 /** The message of a hash in the file, verified, or the reason why it is missing. */

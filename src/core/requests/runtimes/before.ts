@@ -1,4 +1,5 @@
 import type { ArtifactNo, CommitSeq } from '../../base/index.js';
+import { once } from '../../base/index.js';
 import {
   type ContextRow,
   commitAt,
@@ -12,7 +13,6 @@ import {
   recalled,
   type Step,
 } from '../../chain/index.js';
-import { once } from '../shared/once.js';
 import type { Delta, EarlierDeltas } from './runtime.js';
 
 type Placed = Pick<ContextRow, 'seq' | 'parent' | 'sessionId'>;
