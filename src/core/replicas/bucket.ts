@@ -36,7 +36,7 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
       });
     }
   };
-  /** A file of at most so many bytes; of a longer one, a byte more. The rest is not read. */
+  /** A file of at most `most` bytes; of a longer one, a byte more. The rest is not read. */
   const read = async (key: string, most: number): Promise<Uint8Array | undefined> => {
     const { GetObjectCommand, NoSuchKey } = await sdk();
     try {

@@ -41,7 +41,7 @@ export function commitProgress(work: string, version: number) {
         last(place),
         place.project,
       )?.pending ?? 0,
-    /** Notes that the commits up to one are read, or all if there is none. Call it inside a transaction. */
+    /** Notes that the commits up to one are read, or all without a number. Call it inside a transaction. */
     readTo: (place: Place<WritableDb>, seq: number | undefined): void => {
       setDerivedProgress(place, work, seq ?? place.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0);
       setDerivedProgress(place, `${work} version`, version);

@@ -282,7 +282,7 @@ function nextPosition({ db }: ReadChain, rule: RowRule, values: SqliteRow): Sqli
   return { [column]: (last ?? 0) + 1 };
 }
 
-/** Refuses a version that changes what the first one fixed: nobody edits what was said. @throws CONFLICT */
+/** Refuses a version that changes what the first one fixed: a message is never edited. @throws CONFLICT */
 function refuseChanged(rule: RowRule, row: SqliteRow | undefined, values: SqliteRow): void {
   const changed = Object.keys(values).find((name) => isFixed(rule, name) && (row?.[name] ?? null) !== values[name]);
   if (changed !== undefined)

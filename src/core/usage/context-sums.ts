@@ -228,7 +228,7 @@ function windowAt(chain: ReadChain, step: Step, from: number): Sums['window'] {
   return { measured: window.state(), ...(lost && { lost }) };
 }
 
-/** The losses of a window that goes on from an earlier one. Undefined if its deltas have several formats. */
+/** The losses of a window that starts from an earlier one. Undefined if its deltas have several formats. */
 function lostUpTo(chain: ReadChain, before: Sums['window'], rest: readonly Step[]): NonNullable<Sums['window']>['lost'] {
   const format = before ? before.lost?.format : rest[0]?.format;
   const known = storedFacts(chain, lossFacts, rest);

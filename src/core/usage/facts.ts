@@ -177,7 +177,7 @@ export const sums = [
 ] as const;
 
 /** The sums of calls, by these names. */
-export type Sums = Record<(typeof sums)[number], number>;
+export type CallSums = Record<(typeof sums)[number], number>;
 
 /** The key of a sum: it adds up the calls of a session in one quarter of an hour. */
 export interface Summed {

@@ -12,7 +12,7 @@ import { partKindOf } from './window.js';
 /** The tokens of one kind of content. */
 export type Size = Pick<UsagePart, 'kind' | 'tokens'>;
 
-/** The measures of a window by kind, and the message of its last reply: what a window goes on from. */
+/** The measures of a window by kind, and the message of its last reply, from which a later window starts. */
 export interface WindowState {
   readonly kinds: Kinds;
   readonly message: string | null;
@@ -21,7 +21,7 @@ export interface WindowState {
 /** The measures of the entries in a window, to which entries are added in order. */
 export type MeasuredWindow = ReturnType<typeof openWindow>;
 
-/** A window without entries, or one that goes on from a state. The results in that state cannot be replaced. */
+/** A window without entries, or one that starts from a state. The results in that state cannot be replaced. */
 export function openWindow(before: WindowState = { kinds: {}, message: null }) {
   let sums = addKinds({}, before.kinds);
   let { message } = before;

@@ -3,7 +3,7 @@ import type { InputOf, UsageSessions, UsageSums } from '../contract/index.js';
 import { repositoryAt } from '../files/index.js';
 import { requireContents } from './backfill.js';
 import { overBudget } from './budgets.js';
-import { type Sums, sums } from './facts.js';
+import { type CallSums, sums } from './facts.js';
 import { moneyOf } from './prices.js';
 import { readUsageSettings } from './settings.js';
 import { daysOf, type SumRow, sumRows } from './sums.js';
@@ -56,20 +56,23 @@ const repositoriesOf = (chain: ReadChain): ReadonlyMap<string, string> =>
       .map(([sessionId, cwd]) => [sessionId, repositoryAt(cwd)] as const),
   );
 
-type SumsOfCalls = Sums & { readonly sessions: Set<string>; latest: number };
+type SumsOfCalls = CallSums & { readonly sessions: Set<string>; latest: number };
 
+/** The sums of no calls. */
 export const noSums = (): SumsOfCalls => ({
-  ...(Object.fromEntries(sums.map((name) => [name, 0])) as Sums),
+  ...(Object.fromEntries(sums.map((name) => [name, 0])) as CallSums),
   sessions: new Set(),
   latest: Number.NEGATIVE_INFINITY,
 });
 
-export function addSum(to: SumsOfCalls, row: Sums & Pick<SumRow, 'session' | 'quarter'>): void {
+/** Adds the sums of calls of one session. */
+export function addSum(to: SumsOfCalls, row: CallSums & Pick<SumRow, 'session' | 'quarter'>): void {
   to.sessions.add(row.session);
   for (const name of sums) to[name] += row[name];
   to.latest = Math.max(to.latest, row.quarter);
 }
 
+/** Sums as the procedures return them. */
 export function shownSums({ sessions, calls, input, cacheRead, cacheWrite, output, priced, cost, ...counted }: SumsOfCalls): UsageSums {
   const isWhole = counted.outputs === calls && priced === calls;
   const money = priced > 0 ? moneyOf(cost, isWhole) : null;

@@ -2,10 +2,10 @@ import { defined, type Timestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { groupings, UsageFilter } from '../contract/index.js';
 import { type Days, daysIn } from './days.js';
-import { isCounted, quarterMs, type Summed, type Sums, sumsOfCalls, sumsOfSums } from './facts.js';
+import { type CallSums, isCounted, quarterMs, type Summed, sumsOfCalls, sumsOfSums } from './facts.js';
 
 /** Sums of calls, with the quarter of an hour of the latest one. Columns by which they are not grouped are missing. */
-export interface SumRow extends Summed, Sums {
+export interface SumRow extends Summed, CallSums {
   /** The number of the day. */
   readonly day: number;
 }

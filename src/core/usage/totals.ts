@@ -66,7 +66,7 @@ const bare = (column: string): string => {
 /** Calls up to the record of the sum, without the one that this file adds. */
 const covered = `u.project = t.project AND u.session = t.session AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*' AND u.at <= t.at`;
 
-/** What is said of a call that has the output of other calls too. */
+/** The flaw of a call that has the output of other calls too. */
 const sharedOutput = 'the agent recorded the output of this call and of calls before it together';
 
 /**

@@ -30,7 +30,7 @@ export function lastCallOf(chain: ReadChain, tip: ContextRow): CallRow | undefin
 /** The most commits without a call to skip when searching for a call. */
 export const maxPassed = 64;
 
-/** The first counted call after a compaction; undefined if there is none before the next one. */
+/** The first counted call between a compaction and the next one. */
 export function callAfter(chain: ReadChain, compaction: CommitSeq): CallRow | undefined {
   let at = compaction;
   for (let passed = 0; passed < maxPassed; passed++) {
