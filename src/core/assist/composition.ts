@@ -1,4 +1,4 @@
-import { badRequest, type ContextId, type JsonObject, StemmaError } from '../base/index.js';
+import { badRequest, type ContextId, conflict, type JsonObject } from '../base/index.js';
 import { type ContextRow, entries, findCommit, isShared, keep, type ReadChain, recalled } from '../chain/index.js';
 import {
   asCheckpoint,
@@ -95,7 +95,7 @@ function refuseOtherFields({ task, ...request }: PreviewRequest): void {
 
 function taskCall(chain: ReadChain, { id }: ContextRow, task: Task, { wire, model, ...request }: PreviewRequest): OutputOf<'compose.preview'> {
   const text = taskCalls[task](chain, { ...request, id });
-  if (!text) throw new StemmaError('CONFLICT', `Stemma makes no call: ${id} ${noCall[task]}.`, { id, task });
+  if (!text) throw conflict(`Stemma makes no call: ${id} ${noCall[task]}.`, { id, task });
   const composed = composeCall(text.call);
   return {
     messages: composed.messages,

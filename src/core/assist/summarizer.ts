@@ -1,4 +1,4 @@
-import type { ContextId } from '../base/index.js';
+import { type ContextId, finished } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
@@ -130,13 +130,6 @@ export function openSummarizer(
       clearTimeout(timer);
     },
   };
-}
-
-async function finished<T>(steps: AsyncGenerator<unknown, T>): Promise<T> {
-  for (;;) {
-    const step = await steps.next();
-    if (step.done) return step.value;
-  }
 }
 
 const nextMissing = (chain: ReadChain, without: ReadonlySet<ContextId>, limit: number): ContextId[] =>

@@ -3,3 +3,9 @@ type Defined<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undef
 /** The members of an object that are not undefined. */
 export const defined = <Members extends object>(members: Members): Defined<Members> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<Members>;
+
+type Present<Members> = { [Name in keyof Members]?: NonNullable<Members[Name]> };
+
+/** The members of an object that are neither null nor undefined. */
+export const present = <Members extends object>(members: Members): Present<Members> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined)) as Present<Members>;

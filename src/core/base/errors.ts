@@ -29,6 +29,9 @@ export const badRequest = (field: string, message: string, data: ErrorData = {})
 /** A missing object. `id` is its id. */
 export const notFound = (id: string, message: string, data: ErrorData = {}): StemmaError => new StemmaError('NOT_FOUND', message, { id, ...data });
 
+/** An operation that the present state does not allow. */
+export const conflict = (message: string, data: ErrorData = {}): StemmaError => new StemmaError('CONFLICT', message, data);
+
 /** Damaged data. `id` is the id of the damaged object, row or file. */
 export const corrupt = (id: string, message: string, data: ErrorData = {}, options?: ErrorOptions): StemmaError =>
   new StemmaError('CORRUPT', message, { id, ...data }, options);

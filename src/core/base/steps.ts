@@ -5,3 +5,12 @@ export function atOnce<T>(steps: Generator<unknown, T>): T {
     if (step.done) return step.value;
   }
 }
+
+/** Runs all steps of an asynchronous generator and returns its result. `take` gets what it yields. */
+export async function finished<Part, Result>(steps: AsyncGenerator<Part, Result>, take: (part: Part) => void = () => {}): Promise<Result> {
+  for (;;) {
+    const step = await steps.next();
+    if (step.done) return step.value;
+    take(step.value);
+  }
+}

@@ -1,4 +1,4 @@
-import { notFound, StemmaError, toTimestamp } from '../base/index.js';
+import { conflict, notFound, toTimestamp } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, CardContent, CardVersion } from '../contract/index.js';
 import { type CardDraft, type CardRow, draftOf, meaningOf, meaningOfRow, type NewCard, readProjectId, selectCard, toCard } from './card.js';
@@ -24,8 +24,7 @@ export function addCards(chain: WriteChain, given: readonly NewCard[]): Card[] {
 function write(chain: WriteChain, draft: CardDraft): CardRow {
   const known = chain.db.one<CardRow>(`${selectCard} WHERE cardId = ?`, draft.cardId);
   // B10: the error says only that the id is taken, nothing about the other project.
-  if (known && known.project !== chain.project)
-    throw new StemmaError('CONFLICT', `The card id ${draft.cardId} is in use. Use another id.`, { id: draft.cardId });
+  if (known && known.project !== chain.project) throw conflict(`The card id ${draft.cardId} is in use. Use another id.`, { id: draft.cardId });
   const isSame = known !== undefined && meaningOfRow(known) === meaningOf(draft);
   if (known && isSame && known.deletedAt === null) return known;
   if (known && !isSame) refuseSealed(chain, draft.cardId);
@@ -69,10 +68,7 @@ function write(chain: WriteChain, draft: CardDraft): CardRow {
 function refuseSealed(chain: ReadChain, cardId: string): void {
   const agentTurnId = holderOf(chain, cardId);
   if (agentTurnId !== undefined)
-    throw new StemmaError('CONFLICT', `The card ${cardId} is sealed: the turn ${agentTurnId} holds it. Write the change as a new card.`, {
-      id: cardId,
-      agentTurnId,
-    });
+    throw conflict(`The card ${cardId} is sealed: the turn ${agentTurnId} holds it. Write the change as a new card.`, { id: cardId, agentTurnId });
 }
 
 /** B8: refuses a second result of a call, for instance from a replay. @throws CONFLICT */
@@ -85,7 +81,7 @@ function refuseSecondResult(chain: ReadChain, draft: CardDraft): void {
     draft.cardId,
   );
   if (other)
-    throw new StemmaError('CONFLICT', `The tool call ${draft.toolCallId} has its result in card ${other.cardId}. Repair that card instead.`, {
+    throw conflict(`The tool call ${draft.toolCallId} has its result in card ${other.cardId}. Repair that card instead.`, {
       id: draft.toolCallId,
       cardId: other.cardId,
     });

@@ -1,4 +1,4 @@
-import { notFound, StemmaError } from '../base/index.js';
+import { conflict, notFound } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Box, Packing } from '../contract/index.js';
 import { newCardId, whereIds } from './card.js';
@@ -10,9 +10,7 @@ export function createBox(chain: WriteChain, cardIds: readonly string[], boxId?:
   return chain.db.transaction(() => {
     const known = boxId === undefined ? undefined : boxNamed(chain, boxId);
     if (known && JSON.stringify(idsAt(chain, known.no)) !== JSON.stringify(cardIds))
-      throw new StemmaError('CONFLICT', `The box ${known.boxId} exists with other cards. Append to it, or replace it by a new box.`, {
-        id: known.boxId,
-      });
+      throw conflict(`The box ${known.boxId} exists with other cards. Append to it, or replace it by a new box.`, { id: known.boxId });
     if (known) return getBox(chain, known.boxId);
     refuseUnknownCards(chain, cardIds, 'No box was created.');
     return getBox(chain, insertBox(chain, cardIds, { boxId }).boxId);
@@ -69,20 +67,14 @@ export function appendToBox(chain: WriteChain, boxId: string, cardIds: readonly 
   return chain.db.transaction(() => {
     const box = boxAt(chain, boxId);
     if (box.readers > 0)
-      throw new StemmaError('CONFLICT', `The box ${boxId} is the context of a running turn. Write to the output box of the turn instead.`, {
-        id: boxId,
-      });
+      throw conflict(`The box ${boxId} is the context of a running turn. Write to the output box of the turn instead.`, { id: boxId });
     refuseUnknownCards(chain, cardIds, `Nothing was appended to ${boxId}.`);
     const writer = writerOf(chain, box.no);
     if (writer && writer.agentId !== performer)
-      throw new StemmaError(
-        'CONFLICT',
-        `The box ${boxId} is the output of the running turn ${writer.agentTurnId}. Only ${writer.agentId} writes to it.`,
-        {
-          id: boxId,
-          agentTurnId: writer.agentTurnId,
-        },
-      );
+      throw conflict(`The box ${boxId} is the output of the running turn ${writer.agentTurnId}. Only ${writer.agentId} writes to it.`, {
+        id: boxId,
+        agentTurnId: writer.agentTurnId,
+      });
     if (writer) refuseGoneCards(chain, cardIds, boxId);
     const present = new Set(idsAt(chain, box.no));
     const added = [...new Set(cardIds)].filter((cardId) => !present.has(cardId));
@@ -107,9 +99,7 @@ const writerOf = (chain: ReadChain, box: number): { readonly agentId: string; re
 function refuseGoneCards(chain: ReadChain, cardIds: readonly string[], boxId: string): void {
   const gone = cardsInOrder(chain, cardIds).find((card) => !seenByModel(card));
   if (gone)
-    throw new StemmaError('CONFLICT', `The card ${gone.cardId} is deleted or expired, so it cannot be appended to ${boxId}, which a model reads.`, {
-      id: gone.cardId,
-    });
+    throw conflict(`The card ${gone.cardId} is deleted or expired, so it cannot be appended to ${boxId}, which a model reads.`, { id: gone.cardId });
 }
 
 /** Creates a box that replaces another one. The old box stays, and the new one links to it. @throws NOT_FOUND for an unknown box or card. */

@@ -23,11 +23,7 @@ import {
 export function saveExperiment(chain: WriteChain, input: InputOf<'experiment.save'>): Experiment {
   refuseBadChecks(input.checks ?? []);
   const cases = input.cases.map(
-    (each): ExperimentCase => ({
-      ...each,
-      caseId: each.caseId ?? chain.newId(),
-      turnId: findCommit(chain, each.turnId, 'turnId').id,
-    }),
+    (each): ExperimentCase => ({ ...each, caseId: each.caseId ?? chain.newId(), turnId: findCommit(chain, each.turnId, 'turnId').id }),
   );
   const twice = cases.find((each, at) => cases.findIndex((other) => other.caseId === each.caseId) !== at);
   if (twice) throw badRequest('cases', `two cases have the id ${twice.caseId}`);
@@ -35,34 +31,22 @@ export function saveExperiment(chain: WriteChain, input: InputOf<'experiment.sav
     const no = input.experimentId === undefined ? newExperiment(chain) : storedExperiment(chain, input.experimentId).no;
     const definition: Definition = { title: input.title, note: input.note ?? '', checks: input.checks ?? [], cases };
     addVersion(chain, no, definition);
-    for (const row of resultRows(chain, no))
-      if (row.problem === null)
-        chain.db.run(
-          'UPDATE experimentResult SET checks = ? WHERE no = ?',
-          JSON.stringify(checkReply(replyOf(chain, row), definition.checks)),
-          row.no,
-        );
+    for (const row of resultRows(chain, no).filter(({ problem }) => problem === null)) {
+      const outcomes = JSON.stringify(checkReply(replyOf(chain, row), definition.checks));
+      chain.db.run('UPDATE experimentResult SET checks = ? WHERE no = ?', outcomes, row.no);
+    }
     return toExperiment(chain, storedAt(chain, no));
   });
 }
 
-function newExperiment(chain: WriteChain): number {
-  const { rowId } = chain.db.run(
-    'INSERT INTO experiment (project, experimentId, createdAt) VALUES (?, ?, ?)',
-    chain.project,
-    chain.newId(),
-    chain.clock(),
-  );
-  return rowId;
-}
+const newExperiment = (chain: WriteChain): number =>
+  chain.db.insert('experiment', { project: chain.project, experimentId: chain.newId(), createdAt: chain.clock() }).rowId;
 
-const addVersion = (chain: WriteChain, no: number, definition: Definition): void =>
-  void chain.db.run('INSERT INTO experimentVersion (experiment, at, definition) VALUES (?, ?, ?)', no, chain.clock(), JSON.stringify(definition));
+const addVersion = (chain: WriteChain, experiment: number, definition: Definition): void =>
+  void chain.db.insert('experimentVersion', { experiment, at: chain.clock(), definition: JSON.stringify(definition) });
 
-function storedAt(chain: ReadChain, no: number): StoredExperiment {
-  const row = chain.db.one<{ experimentId: string }>('SELECT experimentId FROM experiment WHERE no = ?', no);
-  return storedExperiment(chain, row?.experimentId ?? '');
-}
+const storedAt = (chain: ReadChain, no: number): StoredExperiment =>
+  storedExperiment(chain, chain.db.column<string>('SELECT experimentId FROM experiment WHERE no = ?', no)[0] ?? '');
 
 /** The experiments that are not removed, most recently saved first. */
 export const listExperiments = (chain: ReadChain): ExperimentRow[] => storedExperiments(chain).map((stored) => toRow(chain, stored));
@@ -83,19 +67,10 @@ export function removeExperiment(chain: WriteChain, experimentId: string): void 
  * Records a person's verdict on a reply. Earlier verdicts stay recorded.
  * @throws NOT_FOUND for an unknown result.
  */
-export function judgeResult(
-  chain: WriteChain,
-  input: { resultId: string; verdict: 'pass' | 'fail' | null; note?: string | undefined; by?: string | undefined },
-): ExperimentResult {
+export function judgeResult(chain: WriteChain, input: InputOf<'experiment.judge'>): ExperimentResult {
   const row = resultRow(chain, input.resultId);
-  chain.db.run(
-    'INSERT INTO experimentVerdict (result, at, by, verdict, note) VALUES (?, ?, ?, ?, ?)',
-    row.no,
-    chain.clock(),
-    input.by ?? null,
-    input.verdict,
-    input.note ?? row.note,
-  );
+  const { by, verdict, note = row.note } = input;
+  chain.db.insert('experimentVerdict', { result: row.no, at: chain.clock(), by, verdict, note });
   return toResult(chain, resultRow(chain, input.resultId));
 }
 
@@ -122,12 +97,11 @@ export async function* runExperiment(
   const keep = (ran: ExperimentCase, sample: number, outcome: { commit?: string; problem?: string }): void => {
     const resultId = chain.newId();
     const context = outcome.commit === undefined ? null : findCommit(chain, outcome.commit as ExperimentResult['turnId']).seq;
-    chain.db.run(
-      'INSERT INTO experimentResult (project, resultId, experiment, caseId, round, sample, at, ran, context, checks, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      ...[chain.project, resultId, stored.no, ran.caseId, round, sample, chain.clock(), JSON.stringify(ran), context],
-      JSON.stringify(context === null ? [] : checkReply(replyOf(chain, { context }), checks)),
-      outcome.problem ?? null,
-    );
+    chain.db.insert('experimentResult', {
+      ...{ project: chain.project, resultId, experiment: stored.no, caseId: ran.caseId, round, sample, at: chain.clock() },
+      ...{ ran: JSON.stringify(ran), context, problem: outcome.problem },
+      checks: JSON.stringify(context === null ? [] : checkReply(replyOf(chain, { context }), checks)),
+    });
     results.push(toResult(chain, resultRow(chain, resultId)));
   };
   for (const each of wanted) {

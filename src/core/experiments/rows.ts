@@ -44,20 +44,12 @@ export function storedExperiment(chain: ReadChain, experimentId: string): Stored
   return fromText(row);
 }
 
-export interface ResultRow {
-  readonly no: number;
-  readonly resultId: string;
-  readonly experiment: number;
-  readonly caseId: string;
-  readonly round: number;
-  readonly sample: number;
-  readonly at: number;
-  readonly ran: string;
+export interface ResultRow
+  extends Readonly<Pick<ExperimentResult, 'resultId' | 'caseId' | 'round' | 'sample' | 'problem' | 'note'>>,
+    Readonly<Record<'no' | 'experiment' | 'at', number>>,
+    Readonly<Record<'ran' | 'checks', string>> {
   readonly context: CommitSeq | null;
-  readonly checks: string;
-  readonly problem: string | null;
   readonly verdict: 'pass' | 'fail' | null;
-  readonly note: string | null;
 }
 
 const selectResults = /* sql */ `
@@ -77,11 +69,7 @@ export function resultRow(chain: ReadChain, resultId: string): ResultRow {
 }
 
 /** The outcome of a reply: a person's verdict overrides the checks. Without either it is unjudged. */
-export function outcomeOf({
-  problem,
-  verdict,
-  checks,
-}: Pick<ResultRow, 'problem' | 'verdict'> & { readonly checks: readonly CheckOutcome[] }): Outcome {
+export function outcomeOf({ problem, verdict }: Pick<ResultRow, 'problem' | 'verdict'>, checks: readonly CheckOutcome[]): Outcome {
   if (verdict) return verdict;
   if (problem !== null) return 'problem';
   if (!checks.length) return 'unjudged';
@@ -98,11 +86,9 @@ export function toResult(chain: ReadChain, row: ResultRow): ExperimentResult {
   const own = commit && ownRun(chain, commit.id);
   const calls = own?.calls ?? [];
   const isAsked = ran.provider !== 'recorded';
+  const { resultId, caseId, round, sample } = row;
   return {
-    resultId: row.resultId,
-    caseId: row.caseId,
-    round: row.round,
-    sample: row.sample,
+    ...{ resultId, caseId, round, sample },
     at: toTimestamp(row.at),
     title: ran.title,
     provider: ran.provider,
@@ -115,7 +101,7 @@ export function toResult(chain: ReadChain, row: ResultRow): ExperimentResult {
     tokens: { input: sumOf(calls.map((call) => call.tokens.input)), output: sumOf(calls.map((call) => call.tokens.output)) },
     cost: sumOf(calls.map((call) => call.cost)),
     ms: isAsked && calls.length ? sumOf(calls.map((call) => call.ms)) : null,
-    outcome: outcomeOf({ ...row, checks }),
+    outcome: outcomeOf(row, checks),
     judgedBy: row.verdict ? 'person' : checks.length && row.problem === null ? 'checks' : null,
     note: row.note,
     checks,
@@ -172,7 +158,7 @@ export const toExperiment = (chain: ReadChain, stored: StoredExperiment): Experi
 
 /** An experiment as a row of the list, with its counts. */
 export function toRow(chain: ReadChain, stored: StoredExperiment): ExperimentRow {
-  const found = resultRows(chain, stored.no).map((row) => outcomeOf({ ...row, checks: JSON.parse(row.checks) as CheckOutcome[] }));
+  const found = resultRows(chain, stored.no).map((row) => outcomeOf(row, JSON.parse(row.checks) as CheckOutcome[]));
   return {
     ...about(stored),
     cases: stored.definition.cases.length,

@@ -1,4 +1,4 @@
-import { badRequest, type CommitSeq, type ContextId, notFound, StemmaError, toTimestamp } from '../base/index.js';
+import { badRequest, type CommitSeq, type ContextId, conflict, notFound, toTimestamp } from '../base/index.js';
 import { type BoxPlace, findProfile, profileNamed, readProjectId } from '../cards/index.js';
 import { findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Agent, InputOf } from '../contract/index.js';
@@ -112,7 +112,7 @@ export function insertAgent(chain: WriteChain, agent: NewAgent): AgentRow {
 /** Registers an agent, whose chain may continue a commit. @throws CONFLICT if the id is taken; NOT_FOUND for the profile or commit. */
 export function registerAgent(chain: WriteChain, input: InputOf<'agent.register'>): Agent {
   return chain.db.transaction(() => {
-    if (agentNamed(chain, input.agentId)) throw new StemmaError('CONFLICT', `the agent ${input.agentId} already exists`, { id: input.agentId });
+    if (agentNamed(chain, input.agentId)) throw conflict(`the agent ${input.agentId} already exists`, { id: input.agentId });
     const profile = input.profileName === undefined ? undefined : profileNamed(chain, findProfile(chain, input.profileName).name);
     const tip = input.contextId === undefined ? undefined : findCommit(chain, input.contextId, 'contextId').seq;
     const displayName = input.displayName ?? profile?.name ?? input.agentId;

@@ -1,4 +1,4 @@
-import { badRequest, defined, isObject, StemmaError, stringAt } from '../base/index.js';
+import { badRequest, conflict, defined, isObject, stringAt } from '../base/index.js';
 import { addCards, appendToBox, batchCards, idsAt, type NewCard } from '../cards/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
@@ -21,19 +21,12 @@ interface Named {
 function current(chain: ReadChain, { agentTurnId, turnEpoch }: Named, allowed: readonly TurnStatus[]): AgentTurnRow {
   const row = turnNamed(chain, agentTurnId);
   if (row.headTurn !== row.no || !allowed.includes(row.status))
-    throw new StemmaError(
-      'CONFLICT',
-      `the turn ${agentTurnId} is ${row.status}; this call needs the current turn of its agent, ${allowed.join(' or ')}`,
-      {
-        id: agentTurnId,
-        status: row.status,
-      },
-    );
-  if (turnEpoch !== undefined && turnEpoch !== row.epoch)
-    throw new StemmaError('CONFLICT', `epoch ${turnEpoch} of the turn ${agentTurnId} is over: it is in epoch ${row.epoch}`, {
+    throw conflict(`the turn ${agentTurnId} is ${row.status}; this call needs the current turn of its agent, ${allowed.join(' or ')}`, {
       id: agentTurnId,
-      turnEpoch: row.epoch,
+      status: row.status,
     });
+  if (turnEpoch !== undefined && turnEpoch !== row.epoch)
+    throw conflict(`epoch ${turnEpoch} of the turn ${agentTurnId} is over: it is in epoch ${row.epoch}`, { id: agentTurnId, turnEpoch: row.epoch });
   return row;
 }
 

@@ -1,29 +1,22 @@
-import { badRequest, type ContextId, StemmaError } from '../base/index.js';
+import { badRequest, StemmaError } from '../base/index.js';
 import { contextEntries, isShared, type WriteChain } from '../chain/index.js';
 import { afterNotice } from '../composer/index.js';
 import type { AgentPerformer } from '../contract/index.js';
 import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
 import { unknownUsage } from '../requests/index.js';
 import { mergedCost, mergedTokens } from '../turns/index.js';
-import { type AgentSessionFile, followSession } from './agent-log.js';
+import { type AgentSessionFile, type AgentWork, type Begun, followSession } from './agent-log.js';
 import { servedNames } from './agent-tools.js';
-import type { AgentWork, Begun } from './agent-work.js';
 import type { Performing, RunnerParts } from './parts.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
 import { recordReports } from './report-log.js';
 
-/** How an agent ended: its newest commit and its last message. */
-export interface AgentEnd {
-  readonly tip: ContextId;
-  readonly text: string;
-}
-
 /**
  * Lets a command-line agent continue a context in the folder that the person chose. Stemma writes the context as a session of the agent, commits the
  * entries that the agent adds while it works, and removes the session at the end, because the chain contains it. Permission requests go to a person.
- * @throws LimitReached; UNAVAILABLE if the agent fails; the signal's reason if it aborts
+ * Returns the last message. @throws LimitReached; UNAVAILABLE if the agent fails; the signal's reason if it aborts
  */
-export async function performAgent(parts: RunnerParts, work: Performing, program: AgentProgram, task: AgentWork): Promise<AgentEnd> {
+export async function performAgent(parts: RunnerParts, work: Performing, program: AgentProgram, task: AgentWork): Promise<string> {
   const { chain } = parts;
   const { diary, signal, jobId } = work;
   const performer = work.performer as AgentPerformer;
@@ -79,39 +72,24 @@ export async function performAgent(parts: RunnerParts, work: Performing, program
     own.abort();
     if (!diary.isClosed()) log.end();
   }
-  return { tip: log.tip(), text };
+  return text;
 }
 
 /** Reports the work of an agent. A permission request waits for a person, and the agent waits for the answer. */
 function tellPiece({ diary }: Performing, piece: AgentPiece, own: AbortController): void {
-  switch (piece.kind) {
-    case 'text':
-    case 'thinking':
-      diary.tell({ kind: piece.kind, text: piece.delta });
-      return;
-    case 'call':
-    case 'result':
-      diary.tell({ kind: piece.kind, text: piece.text, toolName: piece.toolName });
-      return;
-    case 'usage':
-      diary.tell({ kind: 'usage', text: '', tokens: mergedTokens(unknownUsage, piece.tokens) });
-      return;
-    case 'notice':
-      diary.tell({ kind: 'notice', text: piece.text });
-      return;
-    case 'question':
-      diary.ask({ requestId: piece.requestId, toolName: piece.toolName, arguments: JSON.stringify(piece.arguments) }).then(
-        ({ allow, note }) => {
-          piece.answer(allow, note);
-          diary.tell({ kind: 'notice', text: `A person ${allow ? 'allowed' : 'refused'} ${piece.toolName}${allow || !note ? '.' : `: ${note}`}` });
-        },
-        (error: unknown) => own.abort(error),
-      );
-      return;
-    case 'session':
-    case 'end':
-      return;
-  }
+  const { kind } = piece;
+  if (kind === 'text' || kind === 'thinking') diary.tell({ kind, text: piece.delta });
+  if (kind === 'call' || kind === 'result') diary.tell({ kind, text: piece.text, toolName: piece.toolName });
+  if (kind === 'usage') diary.tell({ kind, text: '', tokens: mergedTokens(unknownUsage, piece.tokens) });
+  if (kind === 'notice') diary.tell({ kind, text: piece.text });
+  if (kind === 'question')
+    diary.ask({ requestId: piece.requestId, toolName: piece.toolName, arguments: JSON.stringify(piece.arguments) }).then(
+      ({ allow, note }) => {
+        piece.answer(allow, note);
+        diary.tell({ kind: 'notice', text: `A person ${allow ? 'allowed' : 'refused'} ${piece.toolName}${allow || !note ? '.' : `: ${note}`}` });
+      },
+      (error: unknown) => own.abort(error),
+    );
 }
 
 /** Writes the session that the agent resumes. A context that contains only a prompt starts a new session. */

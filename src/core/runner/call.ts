@@ -71,33 +71,21 @@ interface Heard {
 }
 
 function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
-  switch (piece.kind) {
-    case 'text':
-    case 'thinking':
-      heard[piece.kind] += piece.delta;
-      if (piece.kind === 'thinking') heard.thought += piece.delta;
-      tell({ kind: piece.kind, text: piece.delta });
-      return;
-    case 'tool_call': {
-      const said = JSON.stringify(piece.arguments ?? {});
-      heard.calls.push({ id: piece.toolCallId, name: piece.toolName, arguments: piece.arguments ?? {} });
-      tell({ kind: 'call', text: said, toolName: piece.toolName });
-      return;
-    }
-    case 'waiting':
-      tell({ kind: 'waiting', text: piece.reason });
-      return;
-    case 'usage':
-      heard.tokens = mergedTokens(heard.tokens, piece.tokens);
-      heard.cost = mergedCost(heard.cost, piece.cost);
-      return;
-    case 'end':
-      heard.stop = piece.reason;
-      return;
-    case 'signature':
-      sign(heard, piece);
-      return;
-  }
+  const { kind } = piece;
+  if (kind === 'text' || kind === 'thinking') {
+    heard[kind] += piece.delta;
+    if (kind === 'thinking') heard.thought += piece.delta;
+    tell({ kind, text: piece.delta });
+  } else if (kind === 'tool_call') {
+    const { toolCallId: id, toolName, arguments: given = {} } = piece;
+    heard.calls.push({ id, name: toolName, arguments: given ?? {} });
+    tell({ kind: 'call', text: JSON.stringify(given ?? {}), toolName });
+  } else if (kind === 'usage') {
+    heard.tokens = mergedTokens(heard.tokens, piece.tokens);
+    heard.cost = mergedCost(heard.cost, piece.cost);
+  } else if (kind === 'waiting') tell({ kind, text: piece.reason });
+  else if (kind === 'end') heard.stop = piece.reason;
+  else if (kind === 'signature') sign(heard, piece);
 }
 
 /** A signature belongs to the thinking before it. Gemini signs calls instead. */

@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { badRequest, StemmaError } from '../base/index.js';
+import { badRequest, conflict, finished, StemmaError } from '../base/index.js';
 import { allowReceived, receivedAt, type WriteChain } from '../chain/index.js';
 import { caseNamed, missingCases, newestVersion, runExperiment } from '../experiments/index.js';
 import type { ModelProvider } from '../turns/index.js';
@@ -14,7 +14,7 @@ export const caseWork: WorkKind<CaseWork> = {
   hasRecording: true,
   target: (chain, { experimentId, caseId }) => {
     const { of, missing, key } = caseNamed(chain, experimentId, caseId);
-    if (missing === 0) throw new StemmaError('CONFLICT', `The case ${caseId} has all its replies. \`experiment.run\` runs it again.`, { id: caseId });
+    if (missing === 0) throw conflict(`The case ${caseId} has all its replies. \`experiment.run\` runs it again.`, { id: caseId });
     // A changed case counts as new work.
     const version = sha256Of(key).toString('hex').slice(0, 16);
     const holds = `case:${experimentId}:${caseId}`;
@@ -71,16 +71,13 @@ async function runCase(
     },
   };
   const run = runExperiment(chain, { experimentId, caseIds: [caseId], onlyMissing: true }, noticing ? [noticing] : [], signal);
-  for (;;) {
-    const { value, done } = await run.next();
-    if (done) {
-      signal.throwIfAborted();
-      if (limit) throw limit;
-      const problem = value.results.find((each) => each.problem !== null)?.problem;
-      if (problem) throw new StemmaError('UNAVAILABLE', problem, { work: caseId });
-      return 'success';
-    }
-    if (value.part.kind === 'commit') diary.made(value.part.delta as never);
-    else tellPart(diary, value.part);
-  }
+  const { results } = await finished(run, ({ part }) => {
+    if (part.kind === 'commit') diary.made(part.delta as never);
+    else tellPart(diary, part);
+  });
+  signal.throwIfAborted();
+  if (limit) throw limit;
+  const problem = results.find((each) => each.problem !== null)?.problem;
+  if (problem) throw new StemmaError('UNAVAILABLE', problem, { work: caseId });
+  return 'success';
 }

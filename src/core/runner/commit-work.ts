@@ -1,4 +1,4 @@
-import { StemmaError } from '../base/index.js';
+import { finished, StemmaError } from '../base/index.js';
 import { findCommit, personOf } from '../chain/index.js';
 import { answerContext } from '../turns/index.js';
 import { isAgent } from './parts.js';
@@ -27,15 +27,12 @@ export const commitWork: WorkKind<CommitWork> = {
     const { id } = findCommit(chain, commit);
     const named = isAgent(performer) ? '' : performer.provider;
     const reply = answerContext(chain, { id, provider: named, model: performer.model }, provider ? [provider] : [], signal);
-    for (;;) {
-      const { value, done } = await reply.next();
-      if (done) {
-        for (const made of value.commits) diary.made(made);
-        signal.throwIfAborted();
-        return value.commits.length > 0 ? 'success' : 'failed';
-      }
-      if (value.kind === 'failed') throw new StemmaError('UNAVAILABLE', value.delta, { work: target.work });
-      tellPart(diary, value);
-    }
+    const { commits } = await finished(reply, (part) => {
+      if (part.kind === 'failed') throw new StemmaError('UNAVAILABLE', part.delta, { work: target.work });
+      tellPart(diary, part);
+    });
+    for (const made of commits) diary.made(made);
+    signal.throwIfAborted();
+    return commits.length > 0 ? 'success' : 'failed';
   },
 };

@@ -11,6 +11,7 @@ import type { Performing, RunnerParts } from './parts.js';
 import { actorOf } from './rights.js';
 import { parametersOf } from './run-call.js';
 import { talk } from './talk.js';
+import type { TurnCallParts } from './turn.js';
 import type { OwnWork, Start, WorkEnd, WorkOutcome } from './work-kind.js';
 
 /** How a model is addressed: with which profile, for which kind of work, and with which calls. */
@@ -22,13 +23,21 @@ export interface ModelCalls {
   compose(tip: ContextId, as: Start['as']): ComposedCall;
 }
 
+/** What the model calls of a job share. */
+export const turnCalls = ({ chain, layers }: RunnerParts, work: Performing, provider: ModelProvider): Omit<TurnCallParts, 'model'> => ({
+  ...{ chain, layers, provider, signal: work.signal, tools: work.tools, sharing: work.enableShareContext, tell: work.diary.tell },
+  ask: (call) => askPerson(work, call),
+  made: ({ endCommit }) => work.diary.made(endCommit),
+});
+
 /** Lets a model carry out a run or the start of a ticket, in the name of its agent. */
 export async function converse(
-  { chain, layers }: RunnerParts,
+  parts: RunnerParts,
   work: Performing,
   own: OwnWork | undefined,
   { provider, profile, offeredFor, compose }: ModelCalls,
 ): Promise<WorkOutcome> {
+  const { chain } = parts;
   const { diary, signal, performer, jobId } = work;
   const start = own?.start();
   if (!(own && start)) return nothingLeft(diary);
@@ -39,20 +48,9 @@ export async function converse(
   try {
     const done = await talk(
       {
-        chain,
-        provider,
-        signal,
-        model,
-        tools: work.tools,
+        ...{ ...turnCalls(parts, work, provider), model, parameters, as },
         offered: offeredTo(profile, offeredFor, work.tools),
-        parameters,
-        layers,
-        sharing: work.enableShareContext,
         compose: (commit) => compose(commit, as),
-        as,
-        tell: diary.tell,
-        ask: (call) => askPerson(work, call),
-        made: ({ endCommit }) => diary.made(endCommit),
         actor: { who: actorOf(chain, who, performer), runId, readsProject: mayReadProject(profile), context: () => tip },
         moved: (commit) => {
           tip = commit;
@@ -77,7 +75,7 @@ export function nothingLeft(diary: Diary): WorkOutcome {
 }
 
 /** Asks a person to answer a call of a tool that Stemma does not have, or ends the job, as the policy says. */
-export function askPerson({ diary, otherTools }: Performing, { id, name, arguments: given }: CalledTool): Promise<PersonAnswer> {
+function askPerson({ diary, otherTools }: Performing, { id, name, arguments: given }: CalledTool): Promise<PersonAnswer> {
   if (otherTools === 'stop') throw new StemmaError('UNAUTHORIZED', `The model called ${name}, which Stemma does not have. The policy says to stop.`);
   return diary.ask({ requestId: id, toolName: name, arguments: JSON.stringify(given) });
 }

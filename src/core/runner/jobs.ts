@@ -1,21 +1,14 @@
-import { type ContextId, notFound, parseJson, StemmaError, type Timestamp, toTimestamp } from '../base/index.js';
+import { type ContextId, conflict, notFound, parseJson, StemmaError, toTimestamp } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Job, JobEvent, JobStatus, Performer, RunLimits, Used, Work } from '../contract/index.js';
 import { questionsOf } from './asking.js';
 
-interface JobRow extends Readonly<Pick<Job, 'jobId' | 'title' | 'who' | 'whoName' | 'space' | 'ticketId' | 'status' | 'error'>> {
-  readonly no: number;
-  readonly what: string;
-  readonly performer: string;
-  readonly limits: string;
-  readonly calls: number;
-  readonly tokens: number | null;
-  readonly cost: number | null;
-  readonly commits: string;
+interface JobRow
+  extends Readonly<Pick<Job, 'jobId' | 'title' | 'who' | 'whoName' | 'space' | 'ticketId' | 'status' | 'error'>>,
+    Readonly<Record<'what' | 'performer' | 'limits' | 'commits', string>>,
+    Readonly<Record<'no' | 'calls' | 'startedAt', number>>,
+    Readonly<Record<'tokens' | 'cost' | 'endedAt' | 'leaseUntil', number | null>> {
   readonly rule: string | null;
-  readonly startedAt: number;
-  readonly endedAt: number | null;
-  readonly leaseUntil: number | null;
 }
 
 /** Joins that find the names of agents and entities. */
@@ -96,35 +89,17 @@ export function takeJob(chain: WriteChain, input: NewJob): Job {
       chain.project,
       input.holds,
     );
-    if (holder)
-      throw new StemmaError('CONFLICT', `The job ${holder.jobId} already works here. Stop it first, or wait until it has ended.`, {
-        id: holder.jobId,
-      });
+    if (holder) throw conflict(`The job ${holder.jobId} already works here. Stop it first, or wait until it has ended.`, { id: holder.jobId });
     if (input.rule !== null) refuseForRule(chain, { ...input, rule: input.rule });
     const now = chain.clock();
+    const { what, performer, limits, tools, sharing, most: _, ...row } = input;
     const jobId = `job-${chain.newId()}`;
-    chain.db.run(
-      `INSERT INTO job (project, jobId, what, holds, performer, limits, work, title, who, space, ticketId, rule, tools, otherTools, sharing, status, leaseUntil,
-          startedAt)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?)`,
-      chain.project,
-      jobId,
-      JSON.stringify(input.what),
-      input.holds,
-      JSON.stringify(input.performer),
-      JSON.stringify(input.limits),
-      input.work,
-      input.title,
-      input.who,
-      input.space,
-      input.ticketId,
-      input.rule,
-      input.tools === undefined ? null : JSON.stringify(input.tools),
-      input.otherTools ?? null,
-      input.sharing === undefined ? null : Number(input.sharing),
-      now + leaseMs,
-      now,
-    );
+    chain.db.insert('job', {
+      ...{ ...row, project: chain.project, jobId, status: 'running', calls: 0, commits: '[]', leaseUntil: now + leaseMs, startedAt: now },
+      ...{ what: JSON.stringify(what), performer: JSON.stringify(performer), limits: JSON.stringify(limits) },
+      tools: tools && JSON.stringify(tools),
+      sharing: sharing === undefined ? null : Number(sharing),
+    });
     return jobNamed(chain, jobId);
   });
 }
@@ -143,14 +118,12 @@ export function decidedBy(chain: ReadChain, work: string): Decided | undefined {
     work,
     chain.clock(),
   );
-  return (
-    job && {
-      // A damaged list offers no tool.
-      tools: job.tools === null ? undefined : ((parseJson(job.tools) ?? []) as unknown as string[]),
-      sharing: job.sharing === null ? undefined : job.sharing === 1,
-    }
-  );
+  return job && { tools: toolsIn(job.tools), sharing: job.sharing === null ? undefined : job.sharing === 1 };
 }
+
+/** The tools of a stored job; undefined if it offers all. A damaged list offers none. */
+export const toolsIn = (stored: string | null): string[] | undefined =>
+  stored === null ? undefined : ((parseJson(stored) ?? []) as unknown as string[]);
 
 /** What is given, else what a job decides. */
 export const givenOr = (given: Decided, job: Decided | undefined): Decided => ({
@@ -161,9 +134,9 @@ export const givenOr = (given: Decided, job: Decided | undefined): Decided => ({
 /** What a rule may not start: work that another process has carried out meanwhile, and more jobs than are allowed at once. @throws CONFLICT */
 function refuseForRule(chain: ReadChain, { work, rule, most }: Pick<NewJob, 'work' | 'most'> & { readonly rule: string }): void {
   const last = lastOfWork(chain, work);
-  if (last && last.status !== 'interrupted') throw new StemmaError('CONFLICT', 'Another job has carried out this work.', { work });
+  if (last && last !== 'interrupted') throw conflict('Another job has carried out this work.', { work });
   if (most && (runningBy(chain, null) >= most.all || runningBy(chain, rule) >= most.rule))
-    throw new StemmaError('CONFLICT', 'As many jobs as the policy allows at once are running.', { work });
+    throw conflict('As many jobs as the policy allows at once are running.', { work });
 }
 
 /** Marks the jobs of dead processes as interrupted. */
@@ -288,7 +261,7 @@ export function noteEvent(chain: WriteChain, jobId: string, number: number, happ
     at,
     JSON.stringify(happening),
   );
-  return { jobId, number, at: toTimestamp(at) as Timestamp, ...happening };
+  return { jobId, number, at: toTimestamp(at), ...happening };
 }
 
 const defaultEvents = 1_000;
@@ -303,14 +276,7 @@ export function logOf(chain: ReadChain, input: InputOf<'runner.log'>) {
       input.from ?? 0,
       input.limit ?? defaultEvents,
     )
-    .map(
-      ({ number, at, event }): JobEvent => ({
-        jobId: row.jobId,
-        number,
-        at: toTimestamp(at),
-        ...(parseJson(event) as unknown as Happening),
-      }),
-    );
+    .map(({ number, at, event }): JobEvent => ({ jobId: input.jobId, number, at: toTimestamp(at), ...(parseJson(event) as unknown as Happening) }));
   return { job: toJob(chain, row), events };
 }
 
@@ -353,15 +319,11 @@ export const isHeld = (chain: ReadChain, holds: string, byModel = false): boolea
     byModel ? 1 : 0,
   ) !== undefined;
 
-/** The status of the newest job for this work; undefined if there was no job. */
-export const lastOfWork = (chain: ReadChain, work: string): { readonly status: JobStatus; readonly rule: string | null } | undefined =>
-  chain.db.one('SELECT status, rule FROM job WHERE project = ? AND work = ? ORDER BY no DESC LIMIT 1', chain.project, work);
-
-/** The status of the newest other job for this work; undefined if there was no other job. */
-export const lastOfOthers = (chain: ReadChain, work: string, jobId: string): JobStatus | undefined =>
-  chain.db.one<{ status: JobStatus }>(
-    'SELECT status FROM job WHERE project = ? AND work = ? AND jobId != ? ORDER BY no DESC LIMIT 1',
+/** The status of the newest job for this work, without one that is named; undefined if there was no such job. */
+export const lastOfWork = (chain: ReadChain, work: string, without = ''): JobStatus | undefined =>
+  chain.db.column<JobStatus>(
+    'SELECT status FROM job WHERE project = ? AND work = ? AND jobId <> ? ORDER BY no DESC LIMIT 1',
     chain.project,
     work,
-    jobId,
-  )?.status;
+    without,
+  )[0];

@@ -1,4 +1,4 @@
-import { StemmaError } from '../base/index.js';
+import { conflict, type StemmaError } from '../base/index.js';
 import type { InputOf, Job, JobEvent, JobResult, JobStatus } from '../contract/index.js';
 import { loadPrices } from '../usage/index.js';
 import { storeAnswer } from './asking.js';
@@ -26,7 +26,7 @@ export function openLiveJobs(): LiveJobs {
   };
 }
 
-const stopped = (): StemmaError => new StemmaError('CONFLICT', 'The job was stopped.');
+const stopped = (): StemmaError => conflict('The job was stopped.');
 
 /** Takes work and carries it out in the background. @throws NOT_FOUND for the work; BAD_REQUEST for the performer; CONFLICT if it is taken */
 export function startJob(parts: RunnerParts, input: StartInput): Job {
@@ -60,7 +60,7 @@ export function startJob(parts: RunnerParts, input: StartInput): Job {
   // The time limit must also end a silent performer.
   const look = (): void => {
     diary.look();
-    if (kind.isCanceled(chain, what)) abort.abort(new StemmaError('CONFLICT', 'The work was canceled.'));
+    if (kind.isCanceled(chain, what)) abort.abort(conflict('The work was canceled.'));
     try {
       diary.meter.check(0);
     } catch (error) {

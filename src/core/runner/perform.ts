@@ -3,7 +3,7 @@ import type { AgentPerformer, Performer, Work } from '../contract/index.js';
 import { providerOf } from '../turns/index.js';
 import { findRoot, performAgent } from './agent.js';
 import { endFailed, nothingLeft } from './converse.js';
-import { GivenBack, lastOfOthers, noteTip } from './jobs.js';
+import { GivenBack, lastOfWork, noteTip } from './jobs.js';
 import { kindOf } from './kinds.js';
 import { removeLeftSessions } from './left-sessions.js';
 import { LimitReached, meteredProvider } from './limits.js';
@@ -50,7 +50,7 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
   removeLeftSessions(chain, work.target.work, findRoot(parts, work.performer as AgentPerformer));
   try {
     // If the process of an earlier job died, it may already have committed the agent's last message.
-    const isTakenOver = own.continues && lastOfOthers(chain, work.target.work, jobId) === 'interrupted';
+    const isTakenOver = own.continues && lastOfWork(chain, work.target.work, jobId) === 'interrupted';
     const said = isTakenOver ? finalWords(chain, from) : undefined;
     if (said !== undefined) {
       own.end({ status: 'completed', text: said, tip, pauses: false });
@@ -62,7 +62,7 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
       moved?.(commit);
       diary.made(commit);
     };
-    const { text } = await performAgent(parts, work, program, {
+    const text = await performAgent(parts, work, program, {
       ...{ from, as, runId, permitted, isTakenOver },
       who: actorOf(chain, who, work.performer),
       moved: note,

@@ -73,7 +73,7 @@ function startAllowed(parts: RunnerParts, what: Work, rule: PolicyRule, how: Pic
     const target = kindOf(what).target(parts.chain, what, who);
     const last = lastOfWork(parts.chain, target.work);
     // Failed or stopped work waits for a person. Only the job of a dead process is started again automatically.
-    if ((last && last.status !== 'interrupted') || isHeld(parts.chain, target.holds)) return;
+    if ((last && last !== 'interrupted') || isHeld(parts.chain, target.holds)) return;
     const { performer, tools, otherTools } = rightsFor(parts.chain, rule, what);
     startJob(parts, { what, performer, tools: tools && [...tools], otherTools, who, ...how });
   } catch (error) {

@@ -2,8 +2,7 @@ import { decodeText, toTimestamp } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import { removeInside, statInside } from '../files/index.js';
 import { requireFormat, type WritableEntry } from '../formats/index.js';
-import { type AgentLog, type AgentSessionFile, commitsOf } from './agent-log.js';
-import type { AgentWork, Begun } from './agent-work.js';
+import { type AgentLog, type AgentSessionFile, type AgentWork, type Begun, commitsOf } from './agent-log.js';
 import type { AgentPiece } from './programs.js';
 
 /** A format in which a tool call can stay open between two commits. */

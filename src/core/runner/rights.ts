@@ -1,6 +1,7 @@
 import { looksLikePerson, parseJson } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { Performer, PermissionMode, PolicyRule, permissionModes } from '../contract/index.js';
+import { toolsIn } from './jobs.js';
 import type { AskedBy } from './work-kind.js';
 
 export interface Rights {
@@ -37,8 +38,7 @@ export function rightsAt(chain: ReadChain, { who, at }: AskedBy): Rights | undef
     .map((job) => ({
       who: job.who,
       performer: parseJson(job.performer) as unknown as Performer,
-      // A damaged list offers no tool.
-      tools: job.tools === null ? undefined : ((parseJson(job.tools) ?? []) as string[]),
+      tools: toolsIn(job.tools),
       otherTools: job.otherTools ?? undefined,
     }))
     .filter((job) => actorOf(chain, job.who, job.performer) === who)

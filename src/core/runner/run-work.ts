@@ -1,4 +1,4 @@
-import { StemmaError } from '../base/index.js';
+import { conflict } from '../base/index.js';
 import { findCommit } from '../chain/index.js';
 import type { Run } from '../contract/index.js';
 import { commitTimeline, finishRun, getRun, invokeRun, listRuns } from '../timeline/index.js';
@@ -13,8 +13,7 @@ export const runWork: WorkKind<RunWork> = {
   target: (chain, { runId: id }) => {
     const run = getRun(chain, id);
     const { runId, entityId, status, trigger, activeSpaceId } = run;
-    if (status !== 'running')
-      throw new StemmaError('CONFLICT', `The run ${runId} is ${status}: only a running run can be carried out.`, { id: runId, status });
+    if (status !== 'running') throw conflict(`The run ${runId} is ${status}: only a running run can be carried out.`, { id: runId, status });
     return {
       holds: `agent:${entityId}`,
       work: runKey(run),

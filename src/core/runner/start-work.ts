@@ -1,4 +1,4 @@
-import { type ContextId, decodeText, StemmaError, toTimestamp } from '../base/index.js';
+import { type ContextId, conflict, decodeText, toTimestamp } from '../base/index.js';
 import { checkpoint, findCommit, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import { untrusted } from '../composer/index.js';
 import type { TicketEvent, TicketTask } from '../contract/index.js';
@@ -22,7 +22,7 @@ export function openStart(chain: ReadChain, no: number, does: string): TicketEve
   const event = eventNamed(chain, no);
   if (isOpen(event)) return event;
   const { state } = event;
-  throw new StemmaError('CONFLICT', `The start ${no} is ${state}: only a waiting start ${does}.`, { id: String(no), state });
+  throw conflict(`The start ${no} is ${state}: only a waiting start ${does}.`, { id: String(no), state });
 }
 
 export const startWork: WorkKind<StartWork> = {

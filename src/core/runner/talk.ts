@@ -1,4 +1,4 @@
-import { badRequest, type ContextId } from '../base/index.js';
+import { badRequest, type ContextId, defined, finished } from '../base/index.js';
 import { contextEntries, findCommit, fork, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { AgentTurn, Entry } from '../contract/index.js';
@@ -65,18 +65,14 @@ async function reply(parts: TalkParts, tip: ContextId): Promise<ContextId> {
   const tools = conversationTools(offered);
   const isOwn = parts.actor.runId !== null;
   const step = stepContext(chain, { id: tip, provider, model, tools, parameters, isOwn, composed, as, made: parts.moved }, signal);
-  for (;;) {
-    const { value, done } = await step.next();
-    if (done) {
-      signal.throwIfAborted();
-      if (value === undefined) throw badRequest('performer', `${provider.title} sent an empty reply.`);
-      return value;
-    }
-    const toolName = value.toolName === undefined ? {} : { toolName: value.toolName };
-    if (value.kind === 'text' || value.kind === 'thinking' || value.kind === 'waiting') tell({ kind: value.kind, text: value.delta });
-    if (value.kind === 'tool_call') tell({ kind: 'call', text: value.delta, ...toolName });
-    if (value.kind === 'usage') tell({ kind: 'usage', text: '', ...(value.tokens && { tokens: value.tokens }) });
-  }
+  const commit = await finished(step, ({ kind, delta: text, toolName, tokens }) => {
+    if (kind === 'text' || kind === 'thinking' || kind === 'waiting') tell({ kind, text });
+    if (kind === 'tool_call') tell({ kind: 'call', text, ...defined({ toolName }) });
+    if (kind === 'usage') tell({ kind, text: '', ...defined({ tokens }) });
+  });
+  signal.throwIfAborted();
+  if (commit === undefined) throw badRequest('performer', `${provider.title} sent an empty reply.`);
+  return commit;
 }
 
 /** The text of the last reply of a context, if no call is open after it. */

@@ -1,9 +1,9 @@
-import { StemmaError } from '../base/index.js';
+import { conflict } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
 import { allowReceived, findCommit, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
 import { adoptCommit, agentNamed, beginTurn, deliver, finishTurn, handoverMap, openTurns, turnCards, turnNamed } from '../handover/index.js';
 import { servedTo } from './agent-tools.js';
-import { askPerson } from './converse.js';
+import { turnCalls } from './converse.js';
 import { isHeld, refuseIfTakenOver } from './jobs.js';
 import { performTurn } from './turn.js';
 import { jobTitle, modelOf, quiet, type TurnWork, type WorkKind } from './work-kind.js';
@@ -21,7 +21,7 @@ export const turnWork: WorkKind<TurnWork> = {
     const problem = open.has(status)
       ? busyProblem(chain, turnId)
       : `The turn ${agentTurnId} is ${status}: only a dispatched or open turn can be carried out.`;
-    if (problem !== undefined) throw new StemmaError('CONFLICT', problem, { id: agentTurnId, status });
+    if (problem !== undefined) throw conflict(problem, { id: agentTurnId, status });
     const instruction = handoverMap(chain).turns.find((turn) => turn.agentTurnId === agentTurnId)?.instruction;
     const title = jobTitle(instruction ?? agentTurnId);
     return { holds: `agent:${agentId}`, work: turnKey(agentTurnId), title, who: agentId, space: null, ticketId: null };
@@ -51,24 +51,9 @@ export const turnWork: WorkKind<TurnWork> = {
       else finishTurn(chain, { agentTurnId: turnId, status });
     },
   }),
-  perform: async ({ chain, layers }, work, { turnId }, provider) => {
-    const { diary, signal, performer, jobId } = work;
-    const { status } = await performTurn(
-      {
-        chain,
-        provider: modelOf(provider),
-        signal,
-        model: performer.model,
-        tools: work.tools,
-        layers,
-        sharing: work.enableShareContext,
-        tell: diary.tell,
-        ask: (call) => askPerson(work, call),
-        made: ({ endCommit }) => diary.made(endCommit),
-        held: () => refuseIfTakenOver(chain, jobId),
-      },
-      turnId,
-    );
+  perform: async (parts, work, { turnId }, provider) => {
+    const held = (): void => refuseIfTakenOver(parts.chain, work.jobId);
+    const { status } = await performTurn({ ...turnCalls(parts, work, modelOf(provider)), model: work.performer.model, held }, turnId);
     return status === 'success' ? 'success' : status === 'canceled' ? 'stopped' : 'failed';
   },
 };

@@ -1,4 +1,4 @@
-import { badRequest, isObject, parseJson, StemmaError, stringAt } from '../base/index.js';
+import { badRequest, conflict, isObject, parseJson, stringAt } from '../base/index.js';
 import { boxAt, cardsInOrder, idsAt, type NewCard } from '../cards/index.js';
 import { isWaiting, type ReadChain } from '../chain/index.js';
 import type { AgentTurn, Card } from '../contract/index.js';
@@ -325,7 +325,7 @@ export async function carryOut(parts: TurnCallParts, { turns, batchId }: Handed)
         };
   // Reading a batch ends it at its deadline. An ended batch has ended its turns, so their model calls stop too.
   const look = (): void => {
-    if (batch && batch().status !== 'running') own.abort(new StemmaError('CONFLICT', `The batch ${batchId} has ended.`));
+    if (batch && batch().status !== 'running') own.abort(conflict(`The batch ${batchId} has ended.`));
   };
   const deadline = batch?.().deadline;
   let timer: NodeJS.Timeout | undefined;
@@ -361,9 +361,8 @@ export async function carryOut(parts: TurnCallParts, { turns, batchId }: Handed)
 }
 
 function deliveredBy(chain: ReadChain, agentTurnId: string): Record<string, unknown> {
-  const { agentId, status, error, outputBoxId } = read(chain, agentTurnId);
-  const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, outputBoxId).no));
-  const content = cards.findLast((card) => card.type === 'task.deliverable')?.content;
+  const { agentId, status, error } = read(chain, agentTurnId);
+  const content = outputOf(chain, agentTurnId).findLast((card) => card.type === 'task.deliverable')?.content;
   const answer = content?.kind === 'text' ? content.text : content?.kind === 'json' ? content.data : null;
   return { agent_id: agentId, agent_turn_id: agentTurnId, status, answer, ...(error !== undefined && { error }) };
 }

@@ -1,4 +1,4 @@
-import { type ContextId, notFound, StemmaError } from '../base/index.js';
+import { type ContextId, conflict, notFound } from '../base/index.js';
 import { earlierParent, findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { OutputOf, SessionRow } from '../contract/index.js';
 import { clustersOf } from './clusters.js';
@@ -89,7 +89,7 @@ export function changeBranch(chain: WriteChain, { commit, title, archived, delet
       throw notFound(id, `The commit ${id} belongs to a session that was deleted. Bring the session back first.`, { field: 'commit' });
     const isMain = start.parent === null || mainPathOf(forest, start).has(start);
     if (isMain && (archived === true || deleted === true))
-      throw new StemmaError('CONFLICT', `${id} is on the main branch of its session. ${deleted ? 'Delete' : 'Archive'} the session instead.`, { id });
+      throw conflict(`${id} is on the main branch of its session. ${deleted ? 'Delete' : 'Archive'} the session instead.`, { id });
     const now = chain.clock();
     const commits = branchCommits(forest, start).length;
     bringBack(chain, `the branch of ${id}`, id, () =>

@@ -38,7 +38,7 @@ export interface Connection {
   changesDerived(sql: string): boolean;
   prepared(sql: string): Database.Statement;
   /** Inserts a whole row with its checksum. */
-  insert(table: string, row: Readonly<Record<string, Value>>): { readonly rowId: number };
+  insert(table: string, row: Readonly<Record<string, Value | undefined>>): { readonly rowId: number };
 }
 
 const defaultBusyMs = 60_000;

@@ -22,6 +22,8 @@ export interface ReadableDb {
   readonly readonly: boolean;
   one<Row>(sql: string, ...parameters: Parameter[]): Row | undefined;
   all<Row>(sql: string, ...parameters: Parameter[]): Row[];
+  /** The values of the only column. */
+  column<Value>(sql: string, ...parameters: Parameter[]): Value[];
   /** Rows as lists of values, in the order of the columns. */
   rows<Row extends readonly unknown[]>(sql: string, ...parameters: Parameter[]): Row[];
   /** Rows one at a time. The connection runs no other statement until the loop ends. */
@@ -41,7 +43,7 @@ export interface WritableDb extends ReadableDb {
    * Inserts a row by column names into a table with row numbers. Missing columns are null, and a missing number is the next one. Cheaper
    * than `run` for large rows.
    */
-  insert(table: string, row: Readonly<Record<string, Value>>): { readonly rowId: number };
+  insert(table: string, row: Readonly<Record<string, Value | undefined>>): { readonly rowId: number };
   /**
    * Runs all of `work` or nothing, with one sync. Inside another transaction it becomes part of that; if `work` throws there, only its own
    * changes are undone, so that the caller can catch the error and continue.
@@ -202,6 +204,12 @@ function readsOf(current: () => Connection): Omit<ReadableDb, 'version' | 'place
     damage: () => current().damage,
     one: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).get(...parameters) as Row | undefined),
     all: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).all(...parameters) as Row[]),
+    column: <Value>(sql: string, ...parameters: Parameter[]) =>
+      guarded(() =>
+        prepared(sql)
+          .all(...parameters)
+          .map((row) => Object.values(row as Record<string, Value>)[0] as Value),
+      ),
     rows: <Row extends readonly unknown[]>(sql: string, ...parameters: Parameter[]) =>
       guarded(
         () =>

@@ -177,7 +177,7 @@ export interface SummedInsert {
   /** The column of row numbers. */
   readonly number: string;
   /** The values of a row and its checksum, if the row gets this number. @throws SqliteError for an unknown column. */
-  values(row: Readonly<Record<string, Value>>, number: number): Value[];
+  values(row: Readonly<Record<string, Value | undefined>>, number: number): Value[];
   /** SQL that sets the checksum (first `?`) of the row with a number (second `?`). Needed if SQLite gave another number. */
   readonly correction: string;
   /** SQL for the highest number in the table, or null. */

@@ -1,4 +1,4 @@
-import { badRequest, type ContextId, StemmaError } from '../base/index.js';
+import { badRequest, type ContextId, conflict } from '../base/index.js';
 import { type ContextRow, findCommit, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, ReplyPart } from '../contract/index.js';
 import { answerContext, type ModelProvider } from '../turns/index.js';
@@ -47,7 +47,7 @@ export async function* answer(
   const tip = discussionTip(chain, row);
   if (row.threadId === null || tip === undefined) throw badRequest('ticketId', `The thread of ${row.ticketId} has no message. Add a message first.`);
   if (readMessage(chain, findCommit(chain, tip), () => true).role === 'assistant')
-    throw new StemmaError('CONFLICT', `The last message in the thread of ${row.ticketId} is an answer. Add a message first.`, { tip });
+    throw conflict(`The last message in the thread of ${row.ticketId} is an answer. Add a message first.`, { tip });
   const from = knownContext(chain, standpoint(chain, row));
   const { template, principal } = findCommit(chain, from ?? tip);
   const speaker = answererOf(chain, row) ?? principal ?? template;

@@ -1,10 +1,10 @@
-import { notFound, StemmaError, toTimestamp } from '../base/index.js';
+import { conflict, notFound, toTimestamp } from '../base/index.js';
 import { allowReceived, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
 import type { InputOf, Received, TicketEvent, TicketStatus, TicketTask } from '../contract/index.js';
 import { readTicket } from './rows.js';
 import { knownContext, startNow } from './understood.js';
 
-interface Asked {
+export interface Asked {
   /** Null means any agent or person. */
   readonly who: string | null;
   readonly task: TicketTask;
@@ -15,27 +15,14 @@ interface Asked {
 
 /** Requests that an agent or person starts on a ticket. A person or a runner decides whether to act on it (K5). */
 export function ask(chain: WriteChain, ticket: number, { who, task, contextId, by, move }: Asked): void {
-  chain.db.run(
-    'INSERT INTO ticketEvent (project, ticket, at, who, task, contextId, moveFrom, moveTo, by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    chain.project,
-    ticket,
-    chain.clock(),
-    who,
-    task,
-    contextId,
-    move?.from ?? null,
-    move?.to ?? null,
-    by ?? null,
-  );
+  const moved = { moveFrom: move?.from, moveTo: move?.to };
+  chain.db.insert('ticketEvent', { project: chain.project, ticket, at: chain.clock(), who, task, contextId, ...moved, by });
 }
 
-interface EventRow extends Readonly<Pick<TicketEvent, 'ticketId' | 'title' | 'who' | 'task' | 'contextId' | 'by' | 'state'>> {
-  readonly no: number;
-  readonly ticket: number;
-  readonly at: number;
-  readonly moveFrom: TicketStatus | null;
-  readonly moveTo: TicketStatus | null;
-  readonly answeredBy: string | null;
+interface EventRow
+  extends Readonly<Pick<TicketEvent, 'ticketId' | 'title' | 'who' | 'task' | 'contextId' | 'by' | 'state' | 'answeredBy'>>,
+    Readonly<Record<'no' | 'ticket' | 'at', number>>,
+    Readonly<Record<'moveFrom' | 'moveTo', TicketStatus | null>> {
   readonly answeredAt: number | null;
 }
 
@@ -100,14 +87,10 @@ export const waitingCount = (chain: ReadChain): number =>
 export function acknowledge(chain: WriteChain, input: InputOf<'ticket.acknowledge'>): TicketEvent {
   return chain.db.transaction(() => {
     const { state, answeredBy } = eventNamed(chain, input.event);
-    if (state !== 'waiting' && state !== 'taken')
-      throw new StemmaError('CONFLICT', `The start ${input.event} is ${state} and cannot be taken.`, { state });
-    if (state === 'taken' && answeredBy !== input.by)
-      throw new StemmaError('CONFLICT', `The start ${input.event} was taken by ${answeredBy}.`, {
-        holder: answeredBy,
-      });
-    const said = [chain.project, input.event, chain.clock(), input.by, input.as] as const;
-    chain.db.run('INSERT INTO ticketAnswer (project, event, at, by, answer) VALUES (?, ?, ?, ?, ?)', ...said);
+    if (state !== 'waiting' && state !== 'taken') throw conflict(`The start ${input.event} is ${state} and cannot be taken.`, { state });
+    if (state === 'taken' && answeredBy !== input.by) throw conflict(`The start ${input.event} was taken by ${answeredBy}.`, { holder: answeredBy });
+    const { event, by, as: answer } = input;
+    chain.db.insert('ticketAnswer', { project: chain.project, event, at: chain.clock(), by, answer });
     return eventNamed(chain, input.event);
   });
 }

@@ -1,5 +1,5 @@
 // tickets: work items that store the context of each change: status, findings, verdicts, versions, discussions.
-// moves.ts is the state machine. Nothing here runs an agent: moves record who should start, and from which context.
+// `ticketMoves` of the contract is the state machine. Nothing here runs an agent: moves record who should start, and from which context.
 // The rules are in test/spec/tickets.md. A contextId can be any string; understood.ts selects the commit to resume from.
 export { answer, discuss, discussedIn } from './discuss.js';
 export { acknowledge, allowStart, eventNamed, events, receivedStart } from './events.js';

@@ -50,18 +50,10 @@ export function overview(chain: ReadChain, filter: InputOf<'ticket.overview'>): 
     total: filter.status === undefined ? Object.values(counts).reduce((sum, n) => sum + n, 0) : counts[filter.status],
     rows: rows.map((stored) => {
       const row = fromStored(stored);
+      const { ticketId, title, type, status, assignee, reviewers, labels, contextId, contextFound, threadId } = row;
       return {
-        ticketId: row.ticketId,
-        title: row.title,
-        type: row.type,
-        status: row.status,
-        assignee: row.assignee,
-        reviewers: [...row.reviewers],
-        labels: [...row.labels],
-        parent: stored.parentId,
-        contextId: row.contextId,
-        contextFound: row.contextFound,
-        threadId: row.threadId,
+        ...{ ticketId, title, type, status, assignee, reviewers: [...reviewers], labels: [...labels], parent: stored.parentId },
+        ...{ contextId, contextFound, threadId },
         ready: stored.ready === 1,
         findings: { open: stored.openFindings, total: stored.findings },
         resolved: row.resolution?.slice(0, maxResolvedLength) ?? null,

@@ -64,24 +64,15 @@ export const fromStored = (row: StoredTicket): TicketRecord => ({
 
 /** Converts a row to the ticket of the contract. */
 export function toTicket(chain: ReadChain, row: TicketRecord): Ticket {
-  const waitsFor = readIds(chain, `${dependencies.replace(' ORDER', " AND t.status <> 'closed' ORDER")}`, row.no);
+  const waitsFor = readIds(chain, dependencies.replace(' ORDER', " AND t.status <> 'closed' ORDER"), row.no);
+  const { ticketId, title, body, type, status, assignee, reviewers, labels, contextId, contextFound, resolution, threadId } = row;
   return {
-    ticketId: row.ticketId,
-    title: row.title,
-    body: row.body,
-    type: row.type,
-    status: row.status,
-    assignee: row.assignee,
-    reviewers: [...row.reviewers],
-    labels: [...row.labels],
+    ...{ ticketId, title, body, type, status, assignee, reviewers: [...reviewers], labels: [...labels] },
     parent: ticketIdAt(chain, row.parent),
     children: readIds(chain, 'SELECT ticketId FROM ticket WHERE parent = ? AND project = ? ORDER BY no', row.no),
     dependsOn: readIds(chain, dependencies, row.no),
-    contextId: row.contextId,
-    contextFound: row.contextFound,
-    resolution: row.resolution,
-    threadId: row.threadId,
-    ready: row.status === 'open' && waitsFor.length === 0,
+    ...{ contextId, contextFound, resolution, threadId },
+    ready: status === 'open' && waitsFor.length === 0,
     findings: findingsOf(chain, row.no),
     createdAt: toTimestamp(row.createdAt),
     versions: versionsOf(chain, row),
@@ -97,8 +88,7 @@ const findingsOf = (chain: ReadChain, no: number): Ticket['findings'] =>
 
 const ticketIdAt = (chain: ReadChain, no: number | null): string | null => (no === null ? null : recordAt(chain, no).ticketId);
 
-const readIds = (chain: ReadChain, sql: string, no: number): string[] =>
-  chain.db.all<{ ticketId: string }>(sql, no, chain.project).map((row) => row.ticketId);
+const readIds = (chain: ReadChain, sql: string, no: number): string[] => chain.db.column(sql, no, chain.project);
 
 /** SQLite runs a CROSS JOIN in the written order: from the few given ids to their tickets, not from all tickets. */
 const dependencies =
@@ -130,23 +120,12 @@ export function write(chain: WriteChain, row: TicketRecord, change: Change, occa
   const context = contextOf(chain, occasion, at);
   const { dependsOn, ...columns } = change;
   const next: TicketRecord = { ...row, ...columns, ...(context.contextId !== null && !occasion.isAside && context) };
+  const stored = { ...next, reviewers: JSON.stringify(next.reviewers), labels: JSON.stringify(next.labels), updatedAt: at };
   chain.db.run(
-    `UPDATE ticket SET title = ?, body = ?, type = ?, status = ?, assignee = ?, reviewers = ?, labels = ?, parent = ?, contextId = ?, contextFound = ?, resolution = ?,
-       threadId = ?, updatedAt = ? WHERE no = ?`,
-    next.title,
-    next.body,
-    next.type,
-    next.status,
-    next.assignee,
-    JSON.stringify(next.reviewers),
-    JSON.stringify(next.labels),
-    next.parent,
-    next.contextId,
-    next.contextFound,
-    next.resolution,
-    next.threadId,
-    at,
-    row.no,
+    `UPDATE ticket SET title = :title, body = :body, type = :type, status = :status, assignee = :assignee, reviewers = :reviewers, labels = :labels,
+       parent = :parent, contextId = :contextId, contextFound = :contextFound, resolution = :resolution, threadId = :threadId, updatedAt = :updatedAt
+      WHERE no = :no`,
+    stored,
   );
   const before = dependsOn && readIds(chain, dependencies, row.no);
   if (dependsOn) {
@@ -154,17 +133,8 @@ export function write(chain: WriteChain, row: TicketRecord, change: Change, occa
     for (const other of new Set(dependsOn)) chain.db.run('INSERT INTO ticketDependency (ticket, dependsOn) VALUES (?, ?)', row.no, other);
   }
   const changes = differences(chain, row, next, before && { from: before, to: readIds(chain, dependencies, row.no) });
-  chain.db.run(
-    'INSERT INTO ticketVersion (project, ticket, at, by, changes, reason, contextId, contextFound) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    chain.project,
-    row.no,
-    at,
-    occasion.by ?? null,
-    JSON.stringify(changes),
-    occasion.reason ?? null,
-    context.contextId,
-    context.contextFound,
-  );
+  const { by, reason } = occasion;
+  chain.db.insert('ticketVersion', { project: chain.project, ticket: row.no, at, by, changes: JSON.stringify(changes), reason, ...context });
   return next;
 }
 

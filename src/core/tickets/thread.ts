@@ -1,4 +1,4 @@
-import { toTimestamp } from '../base/index.js';
+import { type CommitSeq, toTimestamp } from '../base/index.js';
 import { type ContextRow, commitAt, entries, findCommit, isAncestor, type ReadChain } from '../chain/index.js';
 import type { Entry, TicketThread } from '../contract/index.js';
 import { answererOf, readTicket } from './rows.js';
@@ -9,20 +9,14 @@ export function thread(chain: ReadChain, ticketId: string): TicketThread {
   const row = readTicket(chain, ticketId);
   const tip = discussionTip(chain, row);
   const last = tip && findCommit(chain, tip);
-  const said =
-    row.threadId === null
-      ? []
-      : chain.db.all<{ seq: ContextRow['seq'] }>(
-          'SELECT seq FROM context WHERE project = ? AND threadId = ? ORDER BY seq',
-          chain.project,
-          row.threadId,
-        );
+  // No thread has the id null.
+  const said = chain.db.column<CommitSeq>('SELECT seq FROM context WHERE project = ? AND threadId = ? ORDER BY seq', chain.project, row.threadId);
   return {
     threadId: row.threadId,
     from: knownContext(chain, standpoint(chain, row)),
     tip: tip ?? null,
     answers: answererOf(chain, row),
-    messages: said.map(({ seq }) => readMessage(chain, commitAt(chain, seq), (commit) => last !== undefined && isAncestor(chain, commit, last))),
+    messages: said.map((seq) => readMessage(chain, commitAt(chain, seq), (commit) => last !== undefined && isAncestor(chain, commit, last))),
   };
 }
 

@@ -1,8 +1,8 @@
 import { sha256Of } from '../artifacts/index.js';
-import { badRequest, defined, StemmaError } from '../base/index.js';
+import { badRequest, conflict, defined } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Ticket } from '../contract/index.js';
-import { ask } from './events.js';
+import { type Asked, ask } from './events.js';
 import {
   type Change,
   type Changing,
@@ -38,22 +38,12 @@ export function createTicket(chain: WriteChain, input: NewTicket): Ticket {
     // An imported finding may belong to a closed ticket: it is closed together with it.
     if (input.type === finding && input.at === undefined) refuseOpenFindingOf(parent);
     const dependsOn = (input.dependsOn ?? []).map((id) => readTicket(chain, id).no);
-    const { rowId } = chain.db.run(
-      `INSERT INTO ticket (project, ticketId, title, body, type, status, reviewers, labels, createdAt, updatedAt) VALUES (?, ?, '', '', '', 'open', '[]', '[]', ?, ?)`,
-      chain.project,
-      newTicketId(chain, input.title, at),
-      at,
-      at,
-    );
-    const change: Change = {
-      title: input.title,
-      type: input.type,
-      body: input.body ?? '',
-      labels: input.labels ?? [],
-      parent: parent?.no ?? null,
-      assignee: input.assignee ?? null,
-      dependsOn,
-    };
+    const { title, type, body = '', labels = [], assignee = null } = input;
+    const { rowId } = chain.db.insert('ticket', {
+      ...{ project: chain.project, ticketId: newTicketId(chain, title, at), createdAt: at, updatedAt: at },
+      ...{ title: '', body: '', type: '', status: 'open', reviewers: '[]', labels: '[]' },
+    });
+    const change: Change = { title, type, body, labels, parent: parent?.no ?? null, assignee, dependsOn };
     return toTicket(chain, write(chain, recordAt(chain, rowId), change, { ...input, at }));
   });
 }
@@ -65,9 +55,7 @@ const noParent = 'A review finding needs a parent: the ticket under review.';
 /** K3: a closed ticket cannot get an open finding, new or reopened. @throws CONFLICT */
 export function refuseOpenFindingOf(parent: TicketRecord | null): void {
   if (parent?.status === 'closed')
-    throw new StemmaError('CONFLICT', `${parent.ticketId} is closed and cannot get an open finding. Reopen it first.`, {
-      status: parent.status,
-    });
+    throw conflict(`${parent.ticketId} is closed and cannot get an open finding. Reopen it first.`, { status: parent.status });
 }
 
 export type TicketUpdate = Changing & Partial<Omit<NewTicket, keyof Changing>>;
@@ -91,11 +79,7 @@ export function updateTicket(chain: WriteChain, input: TicketUpdate): Ticket {
     const reviewers = input.reviewers && changedReviewers(row, input.reviewers);
     const { title, body, type, labels, assignee, resolution } = input;
     const change: Change = {
-      ...defined({ title, body, type, labels, assignee }),
-      ...(reviewers && { reviewers }),
-      ...(resolution !== undefined && { resolution }),
-      ...(parent && { parent: parent.no }),
-      ...(dependsOn && { dependsOn: dependsOn.map((other) => other.no) }),
+      ...defined({ title, body, type, labels, assignee, reviewers, resolution, parent: parent?.no, dependsOn: dependsOn?.map(({ no }) => no) }),
     };
     const written = write(chain, row, change, input);
     requestNewStarts(chain, row, written, input.by);
@@ -123,7 +107,7 @@ function refuseBecomingFinding(chain: ReadChain, row: TicketRecord, parent: Tick
 
 function changedReviewers(row: TicketRecord, names: readonly string[]): Reviewer[] {
   if (row.status !== 'review')
-    throw new StemmaError('CONFLICT', `${row.ticketId} is ${row.status}. Reviewers can be set by the move to review and changed during the review.`, {
+    throw conflict(`${row.ticketId} is ${row.status}. Reviewers can be set by the move to review and changed during the review.`, {
       status: row.status,
     });
   if (names.length === 0) throw badRequest('reviewers', `${row.ticketId} is in review and needs at least one reviewer.`);
@@ -133,21 +117,16 @@ function changedReviewers(row: TicketRecord, names: readonly string[]): Reviewer
 
 function requestNewStarts(chain: WriteChain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
   const known = new Set(before.reviewers.map((reviewer) => reviewer.name));
-  for (const { name } of after.reviewers)
-    if (!known.has(name)) ask(chain, after.no, { who: name, task: 'review', contextId: startContext(chain, after, name), by });
-  if (after.status === 'in_progress' && after.assignee !== null && after.assignee !== before.assignee)
-    ask(chain, after.no, {
-      who: after.assignee,
-      task: after.reviewers.length > 0 ? 'address_findings' : 'work',
-      contextId: startContext(chain, after, after.assignee),
-      by,
-      move: { from: before.status, to: after.status },
-    });
+  for (const { name } of after.reviewers) if (!known.has(name)) askToStart(chain, after, { who: name, task: 'review', by });
+  if (after.status === 'in_progress' && after.assignee !== null && after.assignee !== before.assignee) {
+    const task = after.reviewers.length > 0 ? 'address_findings' : 'work';
+    askToStart(chain, after, { who: after.assignee, task, by, move: { from: before.status, to: after.status } });
+  }
 }
 
-/** The context to start from on the ticket now. */
-export const startContext = (chain: ReadChain, row: TicketRecord, who: string): string | null =>
-  startFrom(chain, { ticketId: row.ticketId, who }).contextId;
+/** Asks somebody to start on a ticket, from the context that suits them now. */
+export const askToStart = (chain: WriteChain, { no, ticketId }: TicketRecord, asked: Omit<Asked, 'contextId'>): void =>
+  ask(chain, no, { ...asked, contextId: asked.who === null ? null : startFrom(chain, { ticketId, who: asked.who }).contextId });
 
 /** Reads a ticket with its versions. @throws NOT_FOUND */
 export const ticketOf = (chain: ReadChain, ticketId: string): Ticket => toTicket(chain, readTicket(chain, ticketId));

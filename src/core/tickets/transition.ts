@@ -1,10 +1,10 @@
-import { badRequest, inWords, StemmaError } from '../base/index.js';
+import { badRequest, conflict, inWords, type StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import type { InputOf, Ticket, TicketStatus } from '../contract/index.js';
+import { type InputOf, type Ticket, type TicketStatus, ticketMoves } from '../contract/index.js';
 import { ask } from './events.js';
-import { moveOf, movesFrom } from './moves.js';
+
 import { type Changing, type Occasion, type Reviewer, readTicket, recordAt, type TicketRecord, toTicket, write } from './rows.js';
-import { finding, refuseOpenFindingOf, startContext } from './tickets.js';
+import { askToStart, finding, refuseOpenFindingOf } from './tickets.js';
 import { discussionTip, makerOf, standpoint } from './understood.js';
 
 export interface Move extends Changing {
@@ -15,7 +15,8 @@ export interface Move extends Changing {
 export function moveTicket(chain: WriteChain, input: Move): Ticket {
   return chain.db.transaction(() => {
     const row = readTicket(chain, input.ticketId);
-    const holder = moveOf(row.status, input.to);
+    // The effect of the move on the assignee.
+    const holder = ticketMoves[row.status][input.to];
     if (holder === undefined) throw noSuchMove(row, input.to);
     // Work in progress needs an assignee; by default it is the author of the move.
     const takesUp = input.to === 'in_progress' && holder === 'kept' ? (input.by ?? null) : null;
@@ -53,7 +54,7 @@ export function giveVerdict(chain: WriteChain, input: GivenVerdict): Ticket {
     const row = readTicket(chain, input.ticketId);
     if (input.verdict === 'pending') throw badRequest('verdict', 'A verdict can be approved, changes_requested or commented, not pending.');
     if (row.status !== 'review')
-      throw new StemmaError('CONFLICT', `${row.ticketId} is ${row.status}. A verdict is possible only during a review.`, { status: row.status });
+      throw conflict(`${row.ticketId} is ${row.status}. A verdict is possible only during a review.`, { status: row.status });
     const names = row.reviewers.map((reviewer) => reviewer.name);
     if (!names.includes(input.reviewer))
       throw badRequest('reviewer', `${inWords(input.reviewer)} is not a reviewer of ${row.ticketId}. Its reviewers: ${names.join(', ')}.`);
@@ -61,7 +62,7 @@ export function giveVerdict(chain: WriteChain, input: GivenVerdict): Ticket {
     const written = write(chain, row, { reviewers }, { ...input, by: input.reviewer });
     const isPending = ({ verdict }: Reviewer): boolean => verdict === 'pending';
     if (row.assignee !== null && row.reviewers.some(isPending) && !reviewers.some(isPending))
-      ask(chain, row.no, { who: row.assignee, task: 'decide', contextId: startContext(chain, written, row.assignee), by: input.reviewer });
+      askToStart(chain, written, { who: row.assignee, task: 'decide', by: input.reviewer });
     return toTicket(chain, written);
   });
 }
@@ -78,8 +79,8 @@ function noSuchMove(row: TicketRecord, to: TicketStatus): StemmaError {
   const holders = (to === 'review' ? row.reviewers.map((reviewer) => reviewer.name).join(', ') : row.assignee) ?? 'nobody';
   const message = isHeld
     ? `${row.ticketId} is already ${to}, held by ${holders}.`
-    : `${row.ticketId} is ${row.status} and cannot move to ${to}. Allowed: ${movesFrom(row.status).join(', ')}.`;
-  return new StemmaError('CONFLICT', message, { from: row.status, to, ...(isHeld && { holder: holders }) });
+    : `${row.ticketId} is ${row.status} and cannot move to ${to}. Allowed: ${Object.keys(ticketMoves[row.status]).join(', ')}.`;
+  return conflict(message, { from: row.status, to, ...(isHeld && { holder: holders }) });
 }
 
 /** K3: closing needs closed findings and the approval of the last reviewers, or a reason. Leaving the review first does not help. */
@@ -88,67 +89,35 @@ function refuseEarlyClosing(chain: ReadChain, row: TicketRecord, input: Move): v
     throw badRequest('resolution', `${row.ticketId} is a finding. To close it, give a resolution.`);
   if (input.reason !== undefined) return;
   const open = openFindings(chain, row);
-  if (open.length)
-    throw new StemmaError('CONFLICT', `${row.ticketId} has open findings (${open.join(', ')}). Close them first, or give a reason.`, {
-      findings: open,
-    });
+  if (open.length) throw conflict(`${row.ticketId} has open findings (${open.join(', ')}). Close them first, or give a reason.`, { findings: open });
   const waiting = row.reviewers.filter((reviewer) => reviewer.verdict !== 'approved');
   if (waiting.length)
-    throw new StemmaError(
-      'CONFLICT',
+    throw conflict(
       `${waiting.map((reviewer) => reviewer.name).join(', ')} did not approve ${row.ticketId}. Wait for their approval, or give a reason.`,
       { reviewers: waiting },
     );
 }
 
-const openFindings = (chain: ReadChain, row: TicketRecord): string[] =>
-  chain.db
-    .all<{ ticketId: string }>(
-      'SELECT ticketId FROM ticket WHERE parent = ? AND project = ? AND type = ? AND status <> ?',
-      row.no,
-      chain.project,
-      finding,
-      'closed',
-    )
-    .map(({ ticketId }) => ticketId);
+const openFindings = ({ db, project }: ReadChain, { no }: TicketRecord): string[] =>
+  db.column("SELECT ticketId FROM ticket WHERE parent = ? AND project = ? AND type = ? AND status <> 'closed'", no, project, finding);
 
 /** Records the starts that follow from a move (K5). */
 function askFor(chain: WriteChain, before: TicketRecord, after: TicketRecord, by: string | undefined): void {
   const move = { from: before.status, to: after.status };
-  if (after.status === 'review')
-    for (const { name } of after.reviewers)
-      ask(chain, after.no, { who: name, task: 'review', contextId: startContext(chain, after, name), by, move });
+  if (after.status === 'review') for (const { name } of after.reviewers) askToStart(chain, after, { who: name, task: 'review', by, move });
   if (after.status === 'in_progress' && after.assignee !== null)
-    ask(chain, after.no, {
-      who: after.assignee,
-      task: before.status === 'review' ? 'address_findings' : 'work',
-      contextId: startContext(chain, after, after.assignee),
-      by,
-      move,
-    });
+    askToStart(chain, after, { who: after.assignee, task: before.status === 'review' ? 'address_findings' : 'work', by, move });
   if (after.status !== 'closed') return;
   const maker = after.type === finding ? makerOf(chain, after) : null;
-  if (maker !== null)
-    ask(chain, after.no, {
-      who: maker,
-      task: 'verify_resolution',
-      contextId: discussionTip(chain, after) ?? standpoint(chain, after),
-      by,
-      move,
-    });
-  for (const ready of newlyReady(chain, after))
-    ask(chain, ready.no, {
-      who: ready.assignee,
-      task: 'work',
-      contextId: ready.assignee === null ? null : startContext(chain, ready, ready.assignee),
-      by,
-    });
+  const contextId = discussionTip(chain, after) ?? standpoint(chain, after);
+  if (maker !== null) ask(chain, after.no, { who: maker, task: 'verify_resolution', contextId, by, move });
+  for (const ready of newlyReady(chain, after)) askToStart(chain, ready, { who: ready.assignee, task: 'work', by });
 }
 
 /** Open tickets whose last open dependency was this one. */
-function newlyReady(chain: ReadChain, closed: TicketRecord): TicketRecord[] {
-  return chain.db
-    .all<{ no: number }>(
+const newlyReady = (chain: ReadChain, closed: TicketRecord): TicketRecord[] =>
+  chain.db
+    .column<number>(
       `SELECT t.no FROM ticketDependency d JOIN ticket t ON t.no = d.ticket
         WHERE d.dependsOn = ? AND t.project = ? AND t.status = 'open'
           AND NOT EXISTS (SELECT 1 FROM ticketDependency o JOIN ticket u ON u.no = o.dependsOn WHERE o.ticket = t.no AND u.status <> 'closed')
@@ -156,5 +125,4 @@ function newlyReady(chain: ReadChain, closed: TicketRecord): TicketRecord[] {
       closed.no,
       chain.project,
     )
-    .map(({ no }) => recordAt(chain, no));
-}
+    .map((no) => recordAt(chain, no));

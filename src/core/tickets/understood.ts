@@ -88,19 +88,17 @@ function taskOf(chain: ReadChain, row: TicketRecord, who: string): TicketTask | 
 function choicesOf(chain: ReadChain, row: TicketRecord, who: string): Choice[] {
   const as =
     (reason: StartReason) =>
-    ({ contextId, at, by, ticketId }: Written): Choice => ({
-      contextId,
-      reason,
-      at: toTimestamp(at),
-      by,
-      ticketId,
-      known: knownContext(chain, contextId) !== null,
-    });
-  const findings = chain.db
-    .all<{ no: number }>("SELECT no FROM ticket WHERE parent = ? AND project = ? AND type = 'review_finding'", row.no, chain.project)
-    .map(({ no }) => no);
-  const isReviewer = row.reviewers.some((reviewer) => reviewer.name === who);
+    ({ contextId, at, by, ticketId }: Written): Choice => {
+      const known = knownContext(chain, contextId) !== null;
+      return { contextId, reason, at: toTimestamp(at), by, ticketId, known };
+    };
+  const findings = chain.db.column<number>(
+    "SELECT no FROM ticket WHERE parent = ? AND project = ? AND type = 'review_finding'",
+    row.no,
+    chain.project,
+  );
   const reviewers = new Set(row.reviewers.map((reviewer) => reviewer.name));
+  const isReviewer = reviewers.has(who);
   const tip = discussionTip(chain, row);
   const from = standpoint(chain, row);
   const maker = makerOf(chain, row);

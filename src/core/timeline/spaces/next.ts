@@ -1,4 +1,4 @@
-import { badRequest, StemmaError } from '../../base/index.js';
+import { badRequest, conflict } from '../../base/index.js';
 import { readSettings } from '../../chain/index.js';
 import type { InputOf } from '../../contract/index.js';
 import { maxChainDepth, startsRuns } from '../render/rules.js';
@@ -39,14 +39,10 @@ export function nextCall(store: ReadStore, input: Pick<InputOf<'run.preview'>, '
   const message = given ?? newestStarting(store, space, agent);
   const name = space.name ?? space.spaceId;
   if (!message)
-    throw new StemmaError(
-      'CONFLICT',
-      `Nothing would start a run of ${agent.name}: no other member of ${name} has written a message that starts runs.`,
-      {
-        spaceId: space.spaceId,
-        entityId: agent.entityId,
-      },
-    );
+    throw conflict(`Nothing would start a run of ${agent.name}: no other member of ${name} has written a message that starts runs.`, {
+      spaceId: space.spaceId,
+      entityId: agent.entityId,
+    });
   return { space, agent, message, note: `Nothing starts this call now: ${whyNot(runs, space, agent, message)}.` };
 }
 

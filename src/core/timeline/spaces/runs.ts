@@ -1,4 +1,4 @@
-import { badRequest, type ContextId, StemmaError, toTimestamp, unreachable } from '../../base/index.js';
+import { badRequest, type ContextId, conflict, toTimestamp, unreachable } from '../../base/index.js';
 import { findCommit, type WriteChain } from '../../chain/index.js';
 import type { InputOf, MessageOrigin, OutputOf, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/index.js';
 import { markAfterRun } from '../render/rules.js';
@@ -112,13 +112,11 @@ export function send(store: SpaceStore, input: InputOf<'run.send'>): Posted & { 
 
 function refuseWaits(store: ReadStore, run: RunRow): void {
   if (run.waits >= waitsPerRun)
-    throw new StemmaError('CONFLICT', `${run.runId} has waited ${waitsPerRun} times, which is the limit; start a new run`, { id: run.runId });
+    throw conflict(`${run.runId} has waited ${waitsPerRun} times, which is the limit; start a new run`, { id: run.runId });
   const waiting =
     store.db.one<{ count: number }>("SELECT COUNT(*) AS count FROM run WHERE entity = ? AND status = 'waiting_reply'", run.entity)?.count ?? 0;
   if (waiting >= waitingPerAgent)
-    throw new StemmaError('CONFLICT', `${run.entityName} already has ${waiting} waiting runs, which is the limit; resume or end one of them`, {
-      id: run.runId,
-    });
+    throw conflict(`${run.entityName} already has ${waiting} waiting runs, which is the limit; resume or end one of them`, { id: run.runId });
 }
 
 /** The expected replier, if known: the author of the message replied to, a member named with `@`, or the only other member. */
@@ -225,7 +223,7 @@ export function finishRun(
 ): Run {
   return chain.db.transaction(() => {
     const run = requireRun(chain, input.runId);
-    if (run.endedAt !== null) throw new StemmaError('CONFLICT', `${run.runId} has already ended: it is ${run.status}`, { id: run.runId });
+    if (run.endedAt !== null) throw conflict(`${run.runId} has already ended: it is ${run.status}`, { id: run.runId });
     const context = input.context === undefined ? commitRun(chain, run, input.output) : findCommit(chain, input.context).seq;
     chain.db.run(
       `UPDATE run SET status = ?, endedAt = ?, context = ?, waitMessage = NULL, waitSpace = NULL, waitFor = NULL, waitUntil = NULL, waitMs = NULL WHERE no = ?`,
@@ -265,7 +263,7 @@ const agentOf = (run: RunRow) => ({ no: run.entity, name: run.entityName });
 function runningOrThrow(store: ReadStore, runId: string): RunRow {
   const run = requireRun(store, runId);
   if (run.status === 'running') return run;
-  throw new StemmaError('CONFLICT', `${runId} is ${run.status}: only a running run can act`, { id: runId });
+  throw conflict(`${runId} is ${run.status}: only a running run can act`, { id: runId });
 }
 
 function spaceFor(store: ReadStore, run: RunRow, spaceId: string | undefined): SpaceRow {

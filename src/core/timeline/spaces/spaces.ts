@@ -1,4 +1,4 @@
-import { badRequest, inWords, StemmaError, toTimestamp } from '../../base/index.js';
+import { badRequest, conflict, inWords, toTimestamp } from '../../base/index.js';
 import type { Entity, InputOf, Membership, OutputOf, Space } from '../../contract/index.js';
 import { findMessageId, movedMark, unreadAfter } from '../render/rules.js';
 import {
@@ -25,7 +25,7 @@ export function addEntity(store: SpaceStore, input: InputOf<'space.addEntity'>):
   return store.db.transaction(() => {
     const entityId = input.entityId ?? newId(store, 'ent', 'entity', 'entityId');
     if (store.db.one('SELECT 1 FROM entity WHERE project = ? AND entityId = ?', store.project, entityId))
-      throw new StemmaError('CONFLICT', `${inWords(entityId)} already exists; choose another id`, { id: entityId });
+      throw conflict(`${inWords(entityId)} already exists; choose another id`, { id: entityId });
     store.db.run(
       'INSERT INTO entity (project, entityId, name, type, createdAt) VALUES (?, ?, ?, ?, ?)',
       store.project,
@@ -47,7 +47,7 @@ export function createSpace(store: SpaceStore, input: InputOf<'space.create'>): 
   return store.db.transaction(() => {
     const spaceId = input.spaceId ?? newId(store, 'space', 'space', 'spaceId');
     if (store.db.one('SELECT 1 FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId))
-      throw new StemmaError('CONFLICT', `${inWords(spaceId)} already exists; choose another id`, { id: spaceId });
+      throw conflict(`${inWords(spaceId)} already exists; choose another id`, { id: spaceId });
     store.db.run(
       'INSERT INTO space (project, spaceId, name, createdAt) VALUES (?, ?, ?, ?)',
       store.project,
