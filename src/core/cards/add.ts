@@ -1,8 +1,19 @@
-import { conflict, notFound, toTimestamp } from '../base/index.js';
+import { conflict, notFound, present, toTimestamp } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import type { Card, CardContent, CardVersion } from '../contract/index.js';
-import { type CardDraft, type CardRow, draftOf, meaningOf, meaningOfRow, type NewCard, readProjectId, selectCard, toCard } from './card.js';
-import { holderOf } from './sealed.js';
+import type { Card, CardVersion } from '../contract/index.js';
+import {
+  type CardDraft,
+  type CardRow,
+  draftOf,
+  meaningIn,
+  meaningOf,
+  meaningOfRow,
+  type NewCard,
+  readProjectId,
+  selectCard,
+  toCard,
+} from './card.js';
+import { holderOf } from './places.js';
 
 /**
  * Writes a card. An equal card changes nothing. Other content under a known id repairs the card and keeps the old content
@@ -10,9 +21,7 @@ import { holderOf } from './sealed.js';
  * @throws BAD_REQUEST for an invalid card; CONFLICT if the id belongs to another project, if a turn holds the card (B15), or if the tool
  *   call has a result.
  */
-export function addCard(chain: WriteChain, given: NewCard): Card {
-  return addCards(chain, [given])[0] as Card;
-}
+export const addCard = (chain: WriteChain, given: NewCard): Card => addCards(chain, [given])[0] as Card;
 
 /** Writes several cards, all or none. */
 export function addCards(chain: WriteChain, given: readonly NewCard[]): Card[] {
@@ -31,34 +40,24 @@ function write(chain: WriteChain, draft: CardDraft): CardRow {
   refuseSecondResult(chain, draft);
   const now = chain.clock();
   const expiresAt = draft.ttlSeconds === null ? draft.expiresAt : now + draft.ttlSeconds * 1_000;
-  const values = [
-    JSON.stringify(draft.content),
-    draft.toolCalls === null ? null : JSON.stringify(draft.toolCalls),
-    draft.toolCallId,
-    draft.ttlSeconds,
-    expiresAt,
-    JSON.stringify(draft.metadata),
-    draft.authorId,
-  ] as const;
+  const { cardId, toolCallId, ttlSeconds, authorId, entryKey, createdAt } = draft;
+  const values = {
+    ...{ content: JSON.stringify(draft.content), toolCalls: draft.toolCalls && JSON.stringify(draft.toolCalls), toolCallId },
+    ...{ ttlSeconds, expiresAt, metadata: JSON.stringify(draft.metadata), authorId },
+  };
   if (!known)
     chain.db.run(
       `INSERT INTO card (content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId, project, cardId, createdAt, entryKey)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...values,
-      chain.project,
-      draft.cardId,
-      draft.createdAt ?? now,
-      draft.entryKey,
+       VALUES (:content, :toolCalls, :toolCallId, :ttlSeconds, :expiresAt, :metadata, :authorId, :project, :cardId, :createdAt, :entryKey)`,
+      { ...values, project: chain.project, cardId, createdAt: createdAt ?? now, entryKey },
     );
   else {
-    if (known.deletedAt !== null) noteVersion(chain, known, 'restored', draft.authorId);
-    if (!isSame) noteVersion(chain, known, 'repaired', draft.authorId);
+    if (known.deletedAt !== null) noteVersion(chain, known, 'restored', authorId);
+    if (!isSame) noteVersion(chain, known, 'repaired', authorId);
     chain.db.run(
-      `UPDATE card SET content = ?, toolCalls = ?, toolCallId = ?, ttlSeconds = ?, expiresAt = ?, metadata = ?, authorId = ?, deletedAt = NULL,
-         repairedAt = ? WHERE no = ?`,
-      ...values,
-      isSame ? known.repairedAt : now,
-      known.no,
+      `UPDATE card SET content = :content, toolCalls = :toolCalls, toolCallId = :toolCallId, ttlSeconds = :ttlSeconds, expiresAt = :expiresAt,
+         metadata = :metadata, authorId = :authorId, deletedAt = NULL, repairedAt = :repairedAt WHERE no = :no`,
+      { ...values, repairedAt: isSame ? known.repairedAt : now, no: known.no },
     );
   }
   return readCard(chain, draft.cardId);
@@ -106,17 +105,12 @@ export function readCard(chain: ReadChain, cardId: string): CardRow {
   return row;
 }
 
+type Before = Pick<CardRow, 'content' | 'toolCalls' | 'toolCallId' | 'ttlSeconds' | 'expiresAt' | 'metadata' | 'authorId'>;
+
 function noteVersion(chain: WriteChain, row: CardRow, what: CardVersion['what'], author?: string): void {
   const { content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId } = row;
-  chain.db.run(
-    'INSERT INTO cardVersion (project, card, at, author, what, before) VALUES (?, ?, ?, ?, ?, ?)',
-    chain.project,
-    row.no,
-    chain.clock(),
-    author ?? null,
-    what,
-    JSON.stringify({ content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId }),
-  );
+  const before = JSON.stringify({ content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId } satisfies Before);
+  chain.db.insert('cardVersion', { project: chain.project, card: row.no, at: chain.clock(), author, what, before });
 }
 
 /** The audit trail of a card: its earlier versions, oldest first. */
@@ -127,24 +121,9 @@ export function cardHistory(chain: ReadChain, cardId: string): CardVersion[] {
     no,
     chain.project,
   );
-  return rows.map((row) => {
-    const before = JSON.parse(row.before) as Pick<
-      CardRow,
-      'content' | 'toolCalls' | 'toolCallId' | 'ttlSeconds' | 'expiresAt' | 'metadata' | 'authorId'
-    >;
-    return {
-      at: toTimestamp(row.at),
-      ...(row.author !== null && { by: row.author }),
-      what: row.what,
-      before: {
-        content: JSON.parse(before.content) as CardContent,
-        ...(before.toolCalls !== null && { toolCalls: JSON.parse(before.toolCalls) as Record<string, unknown>[] }),
-        ...(before.toolCallId !== null && { toolCallId: before.toolCallId }),
-        ...(before.ttlSeconds !== null && { ttlSeconds: before.ttlSeconds }),
-        ...(before.expiresAt !== null && { expiresAt: toTimestamp(before.expiresAt) }),
-        metadata: JSON.parse(before.metadata) as Record<string, unknown>,
-        authorId: before.authorId,
-      },
-    };
+  return rows.map(({ at, author, what, before: stored }) => {
+    const before = JSON.parse(stored) as Before;
+    const metadata = JSON.parse(before.metadata) as Record<string, unknown>;
+    return { at: toTimestamp(at), ...present({ by: author }), what, before: { ...meaningIn(before), metadata, authorId: before.authorId } };
   });
 }

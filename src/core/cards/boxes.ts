@@ -19,9 +19,7 @@ export function createBox(chain: WriteChain, cardIds: readonly string[], boxId?:
 
 /** @throws NOT_FOUND naming every card that the project does not have. */
 function refuseUnknownCards(chain: ReadChain, cardIds: readonly string[], result: string): void {
-  const known = new Set(
-    chain.db.all<{ cardId: string }>(`SELECT cardId FROM card ${whereIds}`, JSON.stringify(cardIds), chain.project).map((row) => row.cardId),
-  );
+  const known = new Set(chain.db.column<string>(`SELECT cardId FROM card ${whereIds}`, JSON.stringify(cardIds), chain.project));
   const missing = cardIds.filter((cardId) => !known.has(cardId));
   if (missing.length)
     throw notFound(missing[0] ?? '', `This project has no card ${missing[0]}. ${result}`, { missingCardIds: [...new Set(missing)] });
@@ -35,15 +33,10 @@ export function insertBox(
 ): BoxPlace {
   const boxId = how.boxId ?? newCardId(chain);
   const now = chain.clock();
-  const { rowId } = chain.db.run(
-    'INSERT INTO box (project, boxId, createdAt, updatedAt, replaces, packed) VALUES (?, ?, ?, ?, ?, ?)',
-    chain.project,
-    boxId,
-    now,
-    now,
-    how.replaces ?? null,
-    how.packed ? JSON.stringify(how.packed) : null,
-  );
+  const packed = how.packed && JSON.stringify(how.packed);
+  const { rowId } = chain.db.insert('box', {
+    ...{ project: chain.project, boxId, createdAt: now, updatedAt: now, replaces: how.replaces, packed, readers: 0 },
+  });
   if (cardIds.length) insertPart(chain, rowId, cardIds);
   return { no: rowId, boxId };
 }

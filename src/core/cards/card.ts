@@ -1,26 +1,15 @@
-import { badRequest, canonicalJson, type EntryKey, inWords, type Json, type JsonObject, toTimestamp } from '../base/index.js';
+import { badRequest, canonicalJson, type EntryKey, inWords, type Json, type JsonObject, present, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { Card, CardContent, CardInput, Role } from '../contract/index.js';
 import { checkContent, roleOfType } from './types.js';
 
 /** A row of the `card` table. `type` and `role` are generated from the metadata. */
-export interface CardRow {
-  readonly no: number;
-  readonly project: number;
-  readonly cardId: string;
-  readonly content: string;
-  readonly toolCalls: string | null;
-  readonly toolCallId: string | null;
-  readonly ttlSeconds: number | null;
-  readonly expiresAt: number | null;
-  readonly deletedAt: number | null;
-  readonly metadata: string;
-  readonly authorId: string;
-  readonly createdAt: number;
-  readonly repairedAt: number | null;
-  readonly entryKey: string | null;
-  readonly type: string;
-}
+export type CardRow = Readonly<
+  Record<'no' | 'project' | 'createdAt', number> &
+    Record<'ttlSeconds' | 'expiresAt' | 'deletedAt' | 'repairedAt', number | null> &
+    Record<'cardId' | 'content' | 'metadata' | 'authorId' | 'type', string> &
+    Record<'toolCalls' | 'toolCallId' | 'entryKey', string | null>
+>;
 
 export const selectCard = /* sql */ `SELECT no, project, cardId, content, toolCalls, toolCallId, ttlSeconds, expiresAt, deletedAt, metadata, authorId,
        createdAt, repairedAt, entryKey, type FROM card`;
@@ -105,26 +94,25 @@ export function meaningOfRow(row: CardRow): string {
   });
 }
 
+/** What a stored card says, as the contract has it. */
+export const meaningIn = (row: Pick<CardRow, 'content' | 'toolCalls' | 'toolCallId' | 'ttlSeconds' | 'expiresAt'>) => ({
+  content: JSON.parse(row.content) as CardContent,
+  ...(row.toolCalls !== null && { toolCalls: JSON.parse(row.toolCalls) as Record<string, unknown>[] }),
+  ...present({ toolCallId: row.toolCallId, ttlSeconds: row.ttlSeconds }),
+  ...(row.expiresAt !== null && { expiresAt: toTimestamp(row.expiresAt) }),
+});
+
 /** Converts a row to the card of the contract. `now` in milliseconds decides whether it is expired. */
 export function toCard(row: CardRow, projectId: string, now: number): Card {
   return {
-    cardId: row.cardId,
-    projectId,
-    type: row.type,
-    content: JSON.parse(row.content) as CardContent,
-    ...(row.toolCalls !== null && { toolCalls: JSON.parse(row.toolCalls) as Record<string, unknown>[] }),
-    ...(row.toolCallId !== null && { toolCallId: row.toolCallId }),
-    ...(row.ttlSeconds !== null && { ttlSeconds: row.ttlSeconds }),
-    ...(row.expiresAt !== null && { expiresAt: toTimestamp(row.expiresAt) }),
+    ...{ cardId: row.cardId, projectId, type: row.type },
+    ...meaningIn(row),
     ...(row.deletedAt !== null && { deletedAt: toTimestamp(row.deletedAt) }),
     metadata: JSON.parse(row.metadata) as Card['metadata'],
     authorId: row.authorId,
     createdAt: toTimestamp(row.createdAt),
-    ...(isExpired(row, now) && { expired: true }),
+    ...(row.expiresAt !== null && row.expiresAt <= now && { expired: true }),
     ...(row.repairedAt !== null && { repairedAt: toTimestamp(row.repairedAt) }),
     ...(row.entryKey !== null && { entryKey: row.entryKey as EntryKey }),
   };
 }
-
-/** Whether the card is expired at `now`, in milliseconds since 1970. */
-export const isExpired = (row: Pick<CardRow, 'expiresAt'>, now: number): boolean => row.expiresAt !== null && row.expiresAt <= now;

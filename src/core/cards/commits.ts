@@ -6,9 +6,9 @@ import { cardbox, cardsOfEntries, encodeCards, entriesOfCards } from '../formats
 import { addCard } from './add.js';
 import { insertBox } from './boxes.js';
 import { readProjectId, selectCard } from './card.js';
-import { lineOfCard } from './lines.js';
+
 import { boxAt, idsAt } from './places.js';
-import { cardsInOrder, getBox, seenByModel } from './read.js';
+import { cardsInOrder, getBox, lineOfCard, seenByModel } from './read.js';
 
 /** Encodes cards as a `cardbox-v1` delta. */
 export const cardsDelta = (cards: readonly Card[]): Uint8Array => encodeCards(cards.map(lineOfCard));

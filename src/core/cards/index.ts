@@ -5,7 +5,7 @@ export { addCard, addCards, cardHistory, deleteCard } from './add.js';
 export { appendToBox, createBox, ensureBox, holdBox, insertBox, releaseBox, replaceBox } from './boxes.js';
 export { type NewCard, newCardId, readProjectId } from './card.js';
 export { boxFromContext, cardsDelta, commitBox } from './commits.js';
-export { type BoxPlace, boxAt, boxNamed, idsAt } from './places.js';
+export { type BoxPlace, boxAt, boxNamed, holderOf, idsAt } from './places.js';
 export { deleteProfile, findProfile, listProfiles, type Profile, profileInBox, profileNamed, putProfile } from './profiles.js';
 export {
   batchBoxes,
@@ -21,6 +21,6 @@ export {
   listCards,
   seenByModel,
 } from './read.js';
-export { holderOf } from './sealed.js';
+
 export { isCallRecord, roleOfType } from './types.js';
 export { wireBox, wireBoxCards, wireBoxes, wireCardOf, wireCards } from './wire.js';

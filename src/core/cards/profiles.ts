@@ -16,12 +16,14 @@ export interface Profile {
 }
 
 interface Row {
+  readonly no: number;
   readonly name: string;
   readonly box: number;
   readonly boxId: string;
 }
 
-const select = 'SELECT p.name, p.box, b.boxId FROM profile p JOIN box b ON b.no = p.box';
+const select = 'SELECT p.no, p.name, p.box, b.boxId FROM profile p JOIN box b ON b.no = p.box';
+const byKey = `${select} WHERE p.project = ? AND p.key = ?`;
 const present = 'p.deletedAt IS NULL';
 const profileKey = (name: string): string => name.trim().toLowerCase();
 
@@ -32,11 +34,7 @@ export function putProfile(chain: WriteChain, name: string, given: NewCard, prof
   return chain.db.transaction(() => {
     const card = addCard(chain, { ...given, type: given.type ?? 'sys.profile', authorId: given.authorId ?? 'profile' });
     if (card.type !== 'sys.profile') throw badRequest('card.type', `A profile must be a card of type sys.profile, not ${card.type}.`);
-    const known = chain.db.one<Row & { no: number }>(
-      `${select.replace('SELECT', 'SELECT p.no,')} WHERE p.project = ? AND p.key = ?`,
-      chain.project,
-      profileKey(shown),
-    );
+    const known = chain.db.one<Row>(byKey, chain.project, profileKey(shown));
     const isSame = known !== undefined && idsAt(chain, known.box).join() === card.cardId && (profileBoxId ?? known.boxId) === known.boxId;
     const named = profileBoxId === undefined || isSame ? undefined : boxNamed(chain, profileBoxId);
     if (named) throw badRequest('profileBoxId', `The box ${profileBoxId} already exists.`);
@@ -46,41 +44,32 @@ export function putProfile(chain: WriteChain, name: string, given: NewCard, prof
         : insertBox(chain, [card.cardId], { boxId: profileBoxId, ...(known && { replaces: known.box }) });
     if (known)
       chain.db.run('UPDATE profile SET name = ?, box = ?, updatedAt = ?, deletedAt = NULL WHERE no = ?', shown, box.no, chain.clock(), known.no);
-    else
-      chain.db.run(
-        'INSERT INTO profile (project, key, name, box, updatedAt) VALUES (?, ?, ?, ?, ?)',
-        chain.project,
-        profileKey(shown),
-        shown,
-        box.no,
-        chain.clock(),
-      );
+    else chain.db.insert('profile', { project: chain.project, key: profileKey(shown), name: shown, box: box.no, updatedAt: chain.clock() });
     return { name: shown, profileBoxId: box.boxId, cardId: card.cardId };
   });
 }
 
 /** Finds a profile by name, ignoring case. */
 export function profileNamed(chain: ReadChain, name: string): Profile | undefined {
-  const row = chain.db.one<Row>(`${select} WHERE p.project = ? AND p.key = ? AND ${present}`, chain.project, profileKey(name));
+  const row = chain.db.one<Row>(`${byKey} AND ${present}`, chain.project, profileKey(name));
   return row && toProfile(chain, row);
 }
 
 /** Finds a profile by name, ignoring case. @throws NOT_FOUND with the profile and project. */
 export function findProfile(chain: ReadChain, name: string): OutputOf<'profile.find'> {
   const profile = profileNamed(chain, name);
-  if (!profile) throw notFound(name, `Project ${readProjectId(chain)} has no profile ${JSON.stringify(name.trim())}.`);
+  if (!profile) throw noProfile(chain, name);
   return shownProfile(profile);
 }
+
+const noProfile = (chain: ReadChain, name: string): Error =>
+  notFound(name, `Project ${readProjectId(chain)} has no profile ${JSON.stringify(name.trim())}.`);
 
 /** Deletes a profile, or brings it back. Agents that have started keep its box. @throws NOT_FOUND with the profile and project. */
 export function deleteProfile(chain: WriteChain, name: string, deleted: boolean): { name: string; deleted: boolean } {
   return chain.db.transaction(() => {
-    const known = chain.db.one<{ no: number; name: string }>(
-      'SELECT no, name FROM profile WHERE project = ? AND key = ?',
-      chain.project,
-      profileKey(name),
-    );
-    if (!known) throw notFound(name, `Project ${readProjectId(chain)} has no profile ${JSON.stringify(name.trim())}.`);
+    const known = chain.db.one<Row>(byKey, chain.project, profileKey(name));
+    if (!known) throw noProfile(chain, name);
     chain.db.run('UPDATE profile SET deletedAt = ? WHERE no = ?', deleted ? chain.clock() : null, known.no);
     return { name: known.name, deleted };
   });

@@ -1,10 +1,10 @@
-import { toTimestamp } from '../base/index.js';
+import { defined, present, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { Box, BoxEntry, BoxRow, Card, InputOf, OutputOf, Packing } from '../contract/index.js';
-import { entriesOfCards, textOfContent } from '../formats/index.js';
+import { type CardLine, entriesOfCards, textOfContent } from '../formats/index.js';
 import { readCard } from './add.js';
 import { type CardRow, readProjectId, selectCard, toCard, whereIds } from './card.js';
-import { lineOfCard } from './lines.js';
+
 import { boxAt, idsAt } from './places.js';
 
 /** Reads a card. Deleted and expired cards are flagged. @throws NOT_FOUND */
@@ -50,8 +50,7 @@ export function getBox(chain: ReadChain, boxId: string): Box {
     cardIds: idsAt(chain, no),
     createdAt: toTimestamp(row.createdAt),
     updatedAt: toTimestamp(row.updatedAt),
-    ...(row.replaces !== null && { replaces: row.replaces }),
-    ...(row.replacedBy !== null && { replacedBy: row.replacedBy }),
+    ...present({ replaces: row.replaces, replacedBy: row.replacedBy }),
     ...(readers > 0 && { held: true }),
     ...(row.packed !== null && { packed: JSON.parse(row.packed) as Packing }),
   };
@@ -60,15 +59,8 @@ export function getBox(chain: ReadChain, boxId: string): Box {
 /** Reads each box once, in the order of the request, and lists unknown ids (B11). */
 export function batchBoxes(chain: ReadChain, boxIds: readonly string[]): { boxes: Box[]; missingBoxIds: string[] } {
   const asked = [...new Set(boxIds)];
-  const known = new Set(
-    chain.db
-      .all<{ boxId: string }>(
-        'SELECT boxId FROM box WHERE project = ? AND boxId IN (SELECT value FROM json_each(?))',
-        chain.project,
-        JSON.stringify(asked),
-      )
-      .map((row) => row.boxId),
-  );
+  const wanted = 'SELECT boxId FROM box WHERE project = ? AND boxId IN (SELECT value FROM json_each(?))';
+  const known = new Set(chain.db.column<string>(wanted, chain.project, JSON.stringify(asked)));
   return { boxes: asked.filter((id) => known.has(id)).map((id) => getBox(chain, id)), missingBoxIds: asked.filter((id) => !known.has(id)) };
 }
 
@@ -86,6 +78,17 @@ export function boxCards(chain: ReadChain, boxId: string): OutputOf<'box.cards'>
   };
 }
 
+/** Converts a card to a line of a `cardbox-v1` delta, without project-specific fields. */
+export const lineOfCard = (card: Card): CardLine => ({
+  cardId: card.cardId,
+  content: card.content,
+  ...(card.toolCalls && { toolCalls: card.toolCalls as CardLine['toolCalls'] & object }),
+  ...defined({ toolCallId: card.toolCallId, ttlSeconds: card.ttlSeconds, expiresAt: card.expiresAt }),
+  metadata: card.metadata as CardLine['metadata'],
+  authorId: card.authorId,
+  createdAt: card.createdAt,
+});
+
 /** A box as conversation entries, as a model would see it. @throws NOT_FOUND */
 export function boxEntries(chain: ReadChain, boxId: string): { tokens: number; entries: BoxEntry[] } {
   const cards = cardsInOrder(chain, idsAt(chain, boxAt(chain, boxId).no)).filter(seenByModel);
@@ -100,16 +103,14 @@ export function boxEntries(chain: ReadChain, boxId: string): { tokens: number; e
 /** The boxes that contain a card, newest first. @throws NOT_FOUND */
 export function boxesOf(chain: ReadChain, cardId: string): string[] {
   readCard(chain, cardId);
-  return chain.db
-    .all<{ boxId: string }>(
-      `SELECT b.boxId FROM box b WHERE b.project = ? AND EXISTS (
-         SELECT 1 FROM boxPart p, json_each(p.cardIds) i WHERE p.box = b.no AND instr(p.cardIds, ?) AND i.value = ?) ORDER BY b.no DESC`,
-      chain.project,
-      // A cheap text test skips lists that cannot contain the id.
-      JSON.stringify(cardId),
-      cardId,
-    )
-    .map((row) => row.boxId);
+  return chain.db.column(
+    `SELECT b.boxId FROM box b WHERE b.project = ? AND EXISTS (
+       SELECT 1 FROM boxPart p, json_each(p.cardIds) i WHERE p.box = b.no AND instr(p.cardIds, ?) AND i.value = ?) ORDER BY b.no DESC`,
+    chain.project,
+    // A cheap text test skips lists that cannot contain the id.
+    JSON.stringify(cardId),
+    cardId,
+  );
 }
 
 const defaultLimit = 200;
@@ -127,7 +128,7 @@ export function listCards(chain: ReadChain, filter: InputOf<'card.list'>): { tot
   const asked = conditions.filter((condition): condition is [string, string | number] => condition[1] !== undefined && condition[1] !== '');
   const where = ['project = ?', ...asked.map(([sql]) => sql)].join(' AND ');
   const values = [chain.project, ...asked.map(([, value]) => value)];
-  const total = chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM card WHERE ${where}`, ...values)?.total ?? 0;
+  const [total = 0] = chain.db.column<number>(`SELECT COUNT(*) FROM card WHERE ${where}`, ...values);
   const projectId = readProjectId(chain);
   const now = chain.clock();
   const rows = chain.db.all<CardRow>(
@@ -139,15 +140,10 @@ export function listCards(chain: ReadChain, filter: InputOf<'card.list'>): { tot
   return { total, cards: rows.map((row) => toCard(row, projectId, now)) };
 }
 
-interface Facet {
-  name: string;
-  count: number;
-}
-
 /** Counts cards by type, role and author, most frequent first. */
 export function cardFacets(chain: ReadChain): OutputOf<'card.facets'> {
-  const by = (column: 'type' | 'role' | 'authorId'): Facet[] =>
-    chain.db.all<Facet>(
+  const by = (column: 'type' | 'role' | 'authorId'): { name: string; count: number }[] =>
+    chain.db.all(
       `SELECT ${column} AS name, COUNT(*) AS count FROM card WHERE project = ? GROUP BY ${column} ORDER BY count DESC, name LIMIT 500`,
       chain.project,
     );
@@ -155,8 +151,8 @@ export function cardFacets(chain: ReadChain): OutputOf<'card.facets'> {
 }
 
 /** Lists boxes of the project, most recently changed first. */
-export function listBoxes(chain: ReadChain, page: { offset?: number | undefined; limit?: number | undefined }): { total: number; boxes: BoxRow[] } {
-  const total = chain.db.one<{ total: number }>('SELECT COUNT(*) AS total FROM box WHERE project = ?', chain.project)?.total ?? 0;
+export function listBoxes(chain: ReadChain, page: InputOf<'box.list'>): { total: number; boxes: BoxRow[] } {
+  const [total = 0] = chain.db.column<number>('SELECT COUNT(*) FROM box WHERE project = ?', chain.project);
   const rows = chain.db.all<{ no: number; boxId: string; createdAt: number; updatedAt: number; readers: number; replaces: string | null }>(
     `SELECT b.no, b.boxId, b.createdAt, b.updatedAt, b.readers, o.boxId AS replaces FROM box b LEFT JOIN box o ON o.no = b.replaces
       WHERE b.project = ? ORDER BY b.updatedAt DESC, b.no DESC LIMIT ? OFFSET ?`,
@@ -172,7 +168,7 @@ export function listBoxes(chain: ReadChain, page: { offset?: number | undefined;
       cards: ids.length,
       createdAt: toTimestamp(row.createdAt),
       updatedAt: toTimestamp(row.updatedAt),
-      ...(row.replaces !== null && { replaces: row.replaces }),
+      ...present({ replaces: row.replaces }),
       ...(row.readers > 0 && { held: true }),
       uses: usesOf(chain, row.no),
       ...(head !== undefined && { head }),
@@ -190,10 +186,8 @@ function boxHead(chain: ReadChain, ids: readonly string[]): string | undefined {
 
 const usesOf = (chain: ReadChain, box: number): BoxRow['uses'] =>
   chain.db.all<{ as: 'context' | 'output' | 'profile'; of: string }>(
-    `SELECT 'context' AS "as", a.displayName AS "of" FROM agentTurn t JOIN agent a ON a.no = t.agent WHERE t.context = ?
-     UNION ALL SELECT 'output', a.displayName FROM agentTurn t JOIN agent a ON a.no = t.agent WHERE t.output = ?
-     UNION ALL SELECT 'profile', name FROM profile WHERE box = ? AND deletedAt IS NULL`,
-    box,
-    box,
-    box,
+    `SELECT 'context' AS "as", a.displayName AS "of" FROM agentTurn t JOIN agent a ON a.no = t.agent WHERE t.context = :box
+     UNION ALL SELECT 'output', a.displayName FROM agentTurn t JOIN agent a ON a.no = t.agent WHERE t.output = :box
+     UNION ALL SELECT 'profile', name FROM profile WHERE box = :box AND deletedAt IS NULL`,
+    { box },
   );

@@ -1,25 +1,14 @@
-import { badRequest, type CommitSeq, type ContextId, conflict, notFound, toTimestamp } from '../base/index.js';
+import { badRequest, type CommitSeq, type ContextId, conflict, notFound, present, toTimestamp } from '../base/index.js';
 import { type BoxPlace, findProfile, profileNamed, readProjectId } from '../cards/index.js';
 import { findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Agent, InputOf } from '../contract/index.js';
 
-export interface AgentRow extends Readonly<Pick<Agent, 'agentId' | 'displayName' | 'status'>> {
-  readonly no: number;
-  readonly profile: number | null;
-  readonly profileBoxId: string | null;
-  readonly owner: string | null;
-  readonly spawnedBy: string | null;
-  readonly derivedFrom: string | null;
-  readonly createdAt: number;
-  readonly epoch: number;
-  readonly turn: number | null;
-  readonly agentTurnId: string | null;
-  readonly depth: number | null;
-  readonly output: number | null;
-  readonly contextBoxId: string | null;
-  readonly outputBoxId: string | null;
-  readonly lastOutput: number | null;
-  readonly lastOutputBoxId: string | null;
+export interface AgentRow
+  extends Readonly<Pick<Agent, 'agentId' | 'displayName' | 'status'>>,
+    Readonly<Record<'no' | 'createdAt' | 'epoch', number>>,
+    Readonly<Record<'profile' | 'turn' | 'depth' | 'output' | 'lastOutput', number | null>>,
+    Readonly<Record<'owner' | 'spawnedBy' | 'derivedFrom' | 'agentTurnId', string | null>>,
+    Readonly<Record<'profileBoxId' | 'contextBoxId' | 'outputBoxId' | 'lastOutputBoxId', string | null>> {
   readonly tip: CommitSeq | null;
   readonly tipId: ContextId | null;
 }
@@ -53,21 +42,23 @@ export function requireAgent(chain: ReadChain, agentId: string): AgentRow {
 }
 
 /** Converts a row to the agent of the contract. */
-export const toAgent = (row: AgentRow): Agent => ({
-  agentId: row.agentId,
-  displayName: row.displayName,
-  status: row.status,
-  turnEpoch: row.epoch,
-  ...(row.agentTurnId !== null && { agentTurnId: row.agentTurnId }),
-  ...(row.profileBoxId !== null && { profileBoxId: row.profileBoxId }),
-  ...(row.owner !== null && { ownerAgentId: row.owner }),
-  ...(row.spawnedBy !== null && { spawnedBy: row.spawnedBy }),
-  ...(row.derivedFrom !== null && { derivedFrom: row.derivedFrom }),
-  ...(row.contextBoxId !== null && { contextBoxId: row.contextBoxId }),
-  ...(outputOf(row) && { outputBoxId: outputOf(row)?.boxId }),
-  ...(row.tipId !== null && { tip: row.tipId }),
-  createdAt: toTimestamp(row.createdAt),
-});
+export function toAgent(row: AgentRow): Agent {
+  const { agentId, displayName, status, epoch, agentTurnId, profileBoxId, owner, spawnedBy, derivedFrom, contextBoxId, tipId, createdAt } = row;
+  return {
+    ...{ agentId, displayName, status, turnEpoch: epoch },
+    ...present({
+      agentTurnId,
+      profileBoxId,
+      ownerAgentId: owner,
+      spawnedBy,
+      derivedFrom,
+      contextBoxId,
+      outputBoxId: outputOf(row)?.boxId,
+      tip: tipId,
+    }),
+    createdAt: toTimestamp(createdAt),
+  };
+}
 
 /** The output box of the agent's running turn, or else of its last turn (H10). */
 function outputOf(row: AgentRow): BoxPlace | undefined {
@@ -82,32 +73,13 @@ export function currentOutput(row: AgentRow): BoxPlace {
   return output;
 }
 
-export interface NewAgent {
-  readonly agentId: string;
-  readonly displayName: string;
-  readonly profile?: number | undefined;
-  readonly owner?: string | undefined;
-  readonly spawnedBy?: string | undefined;
-  readonly derivedFrom?: string | undefined;
-  readonly tip?: CommitSeq | null | undefined;
-}
+type NewAgent = Pick<AgentRow, 'agentId' | 'displayName'> & {
+  readonly [Column in 'profile' | 'owner' | 'spawnedBy' | 'derivedFrom' | 'tip']?: AgentRow[Column] | undefined;
+};
 
 /** Writes an agent. Call it inside a transaction. */
-export function insertAgent(chain: WriteChain, agent: NewAgent): AgentRow {
-  const { rowId } = chain.db.run(
-    'INSERT INTO agent (project, agentId, displayName, profile, owner, spawnedBy, derivedFrom, createdAt, tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    chain.project,
-    agent.agentId,
-    agent.displayName,
-    agent.profile ?? null,
-    agent.owner ?? null,
-    agent.spawnedBy ?? null,
-    agent.derivedFrom ?? null,
-    chain.clock(),
-    agent.tip ?? null,
-  );
-  return agentAt(chain, rowId);
-}
+export const insertAgent = (chain: WriteChain, agent: NewAgent): AgentRow =>
+  agentAt(chain, chain.db.insert('agent', { ...agent, project: chain.project, createdAt: chain.clock(), status: 'idle', epoch: 0 }).rowId);
 
 /** Registers an agent, whose chain may continue a commit. @throws CONFLICT if the id is taken; NOT_FOUND for the profile or commit. */
 export function registerAgent(chain: WriteChain, input: InputOf<'agent.register'>): Agent {

@@ -1,28 +1,23 @@
 import { badRequest, isObject, notFound, toTimestamp } from '../base/index.js';
 import { cardsInOrder, idsAt, newCardId, seenByModel } from '../cards/index.js';
 import { isWaiting, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
-import type { BatchResult, Card, Dispatched, InputOf } from '../contract/index.js';
+import type { BatchResult, Dispatched, InputOf } from '../contract/index.js';
 import { textOfContent } from '../formats/index.js';
-import { callerOf, callOf, dispatch, isTooDeep, prepare } from './delegate.js';
+import { callerOf, dispatch, isTooDeep, prepare } from './delegate.js';
 import { type BatchRow, close, hasEnded } from './ending.js';
+import { dataOf } from './request.js';
 import { type AgentTurnRow, toTurn, turnsOfBatch } from './turn-rows.js';
 
-export interface BatchOptions {
-  readonly maxTasks?: number;
-  readonly defaultDeadlineSeconds?: number;
-}
-
-const defaultMaxTasks = 8;
+const maxTasks = 8;
 
 /** Dispatches several turns as a batch (H12), or none if a task is invalid. @throws BAD_REQUEST, NOT_FOUND, UNAUTHORIZED as for `delegate`. */
 export function forkJoin(
   chain: WriteChain,
   input: InputOf<'handover.forkJoin'>,
-  options: BatchOptions = {},
+  { defaultDeadlineSeconds }: { readonly defaultDeadlineSeconds?: number } = {},
 ): Dispatched & { batchId?: string; taskCount: number } {
-  const max = options.maxTasks && options.maxTasks > 0 ? options.maxTasks : defaultMaxTasks;
-  if (input.tasks.length > max) throw badRequest('tasks', `fork_join: ${input.tasks.length} tasks were given, and at most ${max} are allowed`);
   const taskCount = input.tasks.length;
+  if (taskCount > maxTasks) throw badRequest('tasks', `fork_join: ${taskCount} tasks were given, and at most ${maxTasks} are allowed`);
   const caller = { agentId: input.sourceAgentId, row: callerOf(chain, input.sourceAgentId) };
   return chain.artifacts.transaction(() => {
     const prepared = input.tasks.map((task) => prepare(chain, caller, task));
@@ -30,32 +25,22 @@ export function forkJoin(
     const twice = reused.find((agentId, place) => reused.indexOf(agentId) !== place);
     if (twice !== undefined) throw badRequest('tasks', `fork_join: duplicate reuse target agent_id in batch: ${twice}`);
     if (isTooDeep(caller)) return { status: 'rejected', errorCode: 'recursion_depth_exceeded', turns: [], taskCount };
-    const seconds = input.deadlineSeconds ?? options.defaultDeadlineSeconds;
+    const seconds = input.deadlineSeconds ?? defaultDeadlineSeconds;
     const now = chain.clock();
     const batchId = `batch_${newCardId(chain)}`;
-    const { rowId } = chain.db.run(
-      "INSERT INTO batch (project, batchId, source, status, failFast, deadline, createdAt) VALUES (?, ?, ?, 'running', ?, ?, ?)",
-      chain.project,
-      batchId,
-      caller.agentId,
-      input.failFast ? 1 : 0,
-      seconds !== undefined && seconds !== null && seconds > 0 ? now + Math.round(seconds * 1_000) : null,
-      now,
-    );
-    const call = callOf('fork_join');
-    const turns = prepared.map((each, taskIndex) => toTurn(dispatch(chain, caller, each, call, { no: rowId, taskIndex })));
+    const { rowId } = chain.db.insert('batch', {
+      ...{ project: chain.project, batchId, source: caller.agentId, status: 'running', failFast: input.failFast ? 1 : 0, createdAt: now },
+      deadline: seconds !== undefined && seconds !== null && seconds > 0 ? now + Math.round(seconds * 1_000) : null,
+    });
+    const turns = prepared.map((each, taskIndex) => toTurn(dispatch(chain, caller, each, 'fork_join', { no: rowId, taskIndex })));
     return { status: 'accepted', batchId, taskCount, turns };
   });
 }
 
 /** Ends the batches whose deadline has passed. */
 export function endDueBatches(chain: WriteChain): void {
-  const due = chain.db.all<{ batchId: string }>(
-    "SELECT batchId FROM batch WHERE project = ? AND status = 'running' AND deadline <= ?",
-    chain.project,
-    chain.clock(),
-  );
-  for (const { batchId } of due) endIfDue(chain, batchId);
+  const due = "SELECT batchId FROM batch WHERE project = ? AND status = 'running' AND deadline <= ?";
+  for (const batchId of chain.db.column<string>(due, chain.project, chain.clock())) endIfDue(chain, batchId);
 }
 
 const requireBatch = (chain: ReadChain, batchId: string): BatchRow => {
@@ -72,7 +57,7 @@ const isDue = (chain: ReadChain, { no, status, deadline }: BatchRow): boolean =>
 export const endIfDue = (chain: WriteChain, batchId: string): void =>
   chain.artifacts.transaction(() => {
     const row = requireBatch(chain, batchId);
-    if (isDue(chain, row)) close(chain, row, 'timeout', turnsOfBatch(chain, row.no), 'canceled');
+    if (isDue(chain, row)) close(chain, row, 'timeout', turnsOfBatch(chain, row.no));
   });
 
 /** A batch with its tasks in order. Past its deadline it is shown as ended, before the engine has ended it. @throws NOT_FOUND */
@@ -108,13 +93,11 @@ const shownFields = 5;
 
 /** A one-line summary of a deliverable: its first fields, else its text. */
 function summarizeDeliverable(chain: ReadChain, turn: AgentTurnRow): string | undefined {
-  const deliverable: Card | undefined = cardsInOrder(chain, idsAt(chain, turn.output))
-    .filter(seenByModel)
-    .findLast((card) => card.type === 'task.deliverable');
+  const deliverable = cardsInOrder(chain, idsAt(chain, turn.output)).findLast((card) => seenByModel(card) && card.type === 'task.deliverable');
   if (!deliverable) return undefined;
-  const data = deliverable.content.kind === 'json' && isObject(deliverable.content.data) ? deliverable.content.data : {};
-  if (!Array.isArray(data.fields)) return textOfContent(deliverable.content);
-  return data.fields
+  const { fields } = dataOf(deliverable);
+  if (!Array.isArray(fields)) return textOfContent(deliverable.content);
+  return fields
     .filter(isObject)
     .slice(0, shownFields)
     .map((field) => `${String(field.name)}: ${String(field.value)}`)

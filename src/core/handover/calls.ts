@@ -1,10 +1,10 @@
 import { sha256Of } from '../artifacts/index.js';
-import { canonicalJson, isObject, type Json, parseJson } from '../base/index.js';
+import { canonicalJson, type Json, parseJson } from '../base/index.js';
 import { addCards, cardsInOrder, idsAt, insertBox, type NewCard } from '../cards/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, Message, RequestTokens } from '../contract/index.js';
-import { digestOfInput, findBeginning, type TurnCards, turnCards } from './pinned.js';
-import { type CardRequest, requestOf, toMessages } from './request.js';
+import { digestOfInput, pinnedOf, type TurnCards, turnCards } from './pinned.js';
+import { type CardRequest, dataOf, requestOf, toMessages } from './request.js';
 import { type AgentTurnRow, turnNamed } from './turn-rows.js';
 
 /** One call to a model, as it was sent: the only input of `recordCall`. */
@@ -50,16 +50,10 @@ export interface CardCall {
   readonly problem: string | undefined;
 }
 
-interface StoredCall {
-  readonly no: number;
-  readonly box: number;
+interface StoredCall extends Readonly<Record<'no' | 'box' | 'outputs' | 'at', number>>, Readonly<Record<'note' | 'reply', string | null>> {
   readonly boxId: string;
-  readonly outputs: number;
-  readonly note: string | null;
   readonly source: SentCall['source'];
   readonly digest: string;
-  readonly at: number;
-  readonly reply: string | null;
 }
 
 const storedCalls = (chain: ReadChain, row: Pick<AgentTurnRow, 'no'>): StoredCall[] =>
@@ -88,17 +82,17 @@ export function recordCall(chain: WriteChain, row: AgentTurnRow, call: SentCall)
   if (last?.digest === digest && last.source === 'input' && call.source === 'input' && last.outputs === call.outputs)
     return { callNo: last.no, requestBoxId: last.boxId };
   const box = insertBox(chain, recordCards(chain, row, call, last));
-  const { rowId } = chain.db.run(
-    'INSERT INTO cardCall (project, turn, box, outputs, note, source, digest, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    chain.project,
-    row.no,
-    box.no,
-    call.outputs,
-    call.note ?? null,
-    call.source,
+  const { outputs, note, source } = call;
+  const { rowId } = chain.db.insert('cardCall', {
+    project: chain.project,
+    turn: row.no,
+    box: box.no,
+    outputs,
+    note,
+    source,
     digest,
-    chain.clock(),
-  );
+    at: chain.clock(),
+  });
   return { callNo: rowId, requestBoxId: box.boxId };
 }
 
@@ -144,7 +138,7 @@ export function callsOfTurn(chain: ReadChain, row: AgentTurnRow): CardCall[] {
   if (stored.length === 0 && row.startedAt === null) return [];
   const seen = turnCards(chain, row);
   if (stored.length > 0) return stored.map((call, number) => rebuilt(chain, row, seen, call, number));
-  const beginning = findBeginning(chain, row);
+  const beginning = pinnedOf(chain, row);
   const { messages } = requestOf({ cards: seen.context, profile: seen.profile, agentId: row.agentId, tools: [] });
   const digest = digestOfInput(row, seen);
   const recordedDigest = beginning?.digest ?? null;
@@ -172,7 +166,7 @@ const requestIdOf = (row: Pick<AgentTurnRow, 'agentTurnId'>, number: number): st
 function rebuilt(chain: ReadChain, row: AgentTurnRow, seen: TurnCards, call: StoredCall, number: number): CardCall {
   const records = cardsInOrder(chain, idsAt(chain, call.box));
   const prompts = records.flatMap(({ type, content }) => (type === 'sys.rendered_prompt' && content.kind === 'text' ? [content.text] : []));
-  const [tools, parameters] = ['sys.tools', 'sys.parameters'].map((type) => records.find((card) => card.type === type)?.content);
+  const [tools, parameters] = ['sys.tools', 'sys.parameters'].map((type) => records.find((card) => card.type === type));
   const shown = new Set(idsAt(chain, row.output).slice(0, call.outputs));
   const cards = [...seen.context, ...seen.output.filter((card) => shown.has(card.cardId))];
   const body = bodyOf({
@@ -181,8 +175,8 @@ function rebuilt(chain: ReadChain, row: AgentTurnRow, seen: TurnCards, call: Sto
       ...toMessages(cards),
       ...(call.note === null ? [] : [{ role: 'system' as const, content: call.note }]),
     ],
-    tools: tools?.kind === 'json' && isObject(tools.data) ? (tools.data.tools as Record<string, unknown>[]) : null,
-    parameters: parameters?.kind === 'json' && isObject(parameters.data) ? parameters.data : {},
+    tools: (dataOf(tools).tools ?? null) as Record<string, unknown>[] | null,
+    parameters: dataOf(parameters),
   });
   const digest = digestCall(body);
   return {

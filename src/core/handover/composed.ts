@@ -2,7 +2,7 @@ import { defined, isObject, type JsonObject, parseJson, stringAt } from '../base
 import { isShared, type ReadChain, readSettings } from '../chain/index.js';
 import { type Call, type ComposedCall, composeCall, type LayerSources } from '../composer/index.js';
 import { type Card, type MemoryMessage, type Message, type Permitted, permittedLayers } from '../contract/index.js';
-import { dataOfProfile } from './request.js';
+import { dataOf } from './request.js';
 
 const speakers = { system: 'system', user: 'human', assistant: 'ai', tool: 'tool' } as const;
 const roles = { system: 'system', human: 'user', ai: 'assistant', tool: 'tool' } as const;
@@ -33,7 +33,7 @@ export function toMemory({
 
 /** What a profile says about the calls of its agent. */
 export function profileRules(profile: Card | undefined): { readonly permitted: readonly Permitted[]; readonly sharing: boolean | undefined } {
-  const { layers, enableShareContext } = dataOfProfile(profile);
+  const { layers, enableShareContext } = dataOf(profile);
   return {
     permitted: Array.isArray(layers) ? permittedLayers.filter((layer) => layers.includes(layer)) : [],
     sharing: typeof enableShareContext === 'boolean' ? enableShareContext : undefined,

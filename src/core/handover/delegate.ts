@@ -1,32 +1,22 @@
-import { badRequest, notFound } from '../base/index.js';
+import { badRequest, isObject, type Json, notFound, StemmaError } from '../base/index.js';
 import { type BoxPlace, boxAt, boxNamed, insertBox, newCardId, type Profile, profileInBox, profileNamed, readProjectId } from '../cards/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import { type DispatchedOne, type InputOf, type Strategy, strategies, type Task } from '../contract/index.js';
+import { type Card, type DispatchedOne, type InputOf, type Strategy, strategies, type Task } from '../contract/index.js';
 import { type AgentRow, agentNamed, currentOutput, insertAgent, requireAgent } from './agents.js';
 import { commitOutput } from './commits.js';
 import { dispatchTurn } from './ending.js';
 import { packWithInstruction } from './pack.js';
-import { allowDelegation } from './policy.js';
+import { dataOf } from './request.js';
 import { type AgentTurnRow, toTurn } from './turn-rows.js';
 
 /** Maximum depth of delegation. A turn at this depth cannot delegate. */
 export const deepestDelegation = 20;
 
 /** The agent that requests a turn. Without `row`, the turn is launched from outside. */
-export interface CallingAgent {
+interface CallingAgent {
   readonly agentId: string;
   readonly row: AgentRow | undefined;
 }
-
-/** The tool name of a call, and the suffix of its author id. */
-export interface DelegateCall {
-  readonly tool: string;
-  readonly suffix: string;
-}
-
-/** The call of a tool, with its author suffix. */
-export const callOf = (tool: string): DelegateCall => ({ tool, suffix: `internal.${tool}` });
-const delegateCall = callOf('delegate_async');
 
 export interface Prepared {
   readonly task: Task;
@@ -36,18 +26,19 @@ export interface Prepared {
   readonly boxIds: readonly string[];
 }
 
-export type DelegateInput = InputOf<'handover.delegate'>;
+type DelegateInput = InputOf<'handover.delegate'>;
 
 /**
  * Dispatches a turn to a new agent of a profile, an existing agent, or a clone (H8 to H11). It packs the turn's context and
  * creates its output box. Either all of it is written, or nothing.
  * @throws BAD_REQUEST, NOT_FOUND, UNAUTHORIZED (H9), CONFLICT
  */
-export function delegate(chain: WriteChain, input: DelegateInput, call: DelegateCall = delegateCall): DispatchedOne {
-  if (input.toolName !== undefined && input.toolName !== call.tool)
-    throw badRequest('toolName', `tool_name mismatch: expected ${call.tool}, got ${input.toolName}`);
+export function delegate(chain: WriteChain, input: DelegateInput): DispatchedOne {
+  const tool = 'delegate_async';
+  if (input.toolName !== undefined && input.toolName !== tool)
+    throw badRequest('toolName', `tool_name mismatch: expected ${tool}, got ${input.toolName}`);
   const caller = { agentId: input.sourceAgentId, row: callerOf(chain, input.sourceAgentId) };
-  return handOut(chain, caller, taskOf(input), call);
+  return handOut(chain, caller, taskOf(input), tool);
 }
 
 /** Launches an agent of a profile with only an instruction (H12). */
@@ -57,23 +48,20 @@ export function launchPrincipal(chain: WriteChain, input: InputOf<'handover.laun
   const task: Task = { targetStrategy: 'new', targetRef: input.profileName, instruction: input.instruction };
   const { sourceAgentId } = input;
   const caller: CallingAgent = sourceAgentId === undefined ? nobody : { agentId: sourceAgentId, row: callerOf(chain, sourceAgentId) };
-  return handOut(chain, caller, task, callOf('launch_principal'));
+  return handOut(chain, caller, task, 'launch_principal');
 }
 
 /** The parent pointer of a turn that was launched from outside. */
 const nobody: CallingAgent = { agentId: 'user', row: undefined };
 
 /** Asks a new agent of a profile. With history, it gets the caller's current output (H12). */
-export function askExpert(
-  chain: WriteChain,
-  input: { sourceAgentId: string; profileName: string; question: string; includeHistory?: boolean | undefined },
-): DispatchedOne {
+export function askExpert(chain: WriteChain, input: InputOf<'handover.askExpert'>): DispatchedOne {
   if (!input.profileName.trim()) throw badRequest('profileName', 'ask_expert: args.expert_profile is required');
   if (!input.question) throw badRequest('question', 'ask_expert: args.question is required');
   const row = callerOf(chain, input.sourceAgentId);
   const history = input.includeHistory ? { contextBoxId: currentOutput(row).boxId } : {};
   const task: Task = { targetStrategy: 'new', targetRef: input.profileName, instruction: input.question, ...history };
-  return handOut(chain, { agentId: input.sourceAgentId, row }, task, callOf('ask_expert'));
+  return handOut(chain, { agentId: input.sourceAgentId, row }, task, 'ask_expert');
 }
 
 /** Finds the calling agent. @throws NOT_FOUND */
@@ -97,12 +85,12 @@ function taskOf(input: DelegateInput): Task {
   return { targetStrategy, targetRef: input.targetRef, instruction: input.instruction, contextBoxId: input.contextBoxId };
 }
 
-function handOut(chain: WriteChain, caller: CallingAgent, task: Task, call: DelegateCall): DispatchedOne {
+function handOut(chain: WriteChain, caller: CallingAgent, task: Task, tool: string): DispatchedOne {
   return chain.artifacts.transaction(() => {
     const prepared = prepare(chain, caller, task);
     if (isTooDeep(caller))
       return { status: 'rejected', errorCode: 'recursion_depth_exceeded', turns: [], ...(prepared.agent && { agentId: prepared.agent.agentId }) };
-    const turn = toTurn(dispatch(chain, caller, prepared, call));
+    const turn = toTurn(dispatch(chain, caller, prepared, tool));
     const { agentId, agentTurnId, turnEpoch, contextBoxId, outputBoxId, profileBoxId } = turn;
     return { status: 'accepted', agentId, agentTurnId, turnEpoch, contextBoxId, outputBoxId, profileBoxId, turns: [turn] };
   });
@@ -124,6 +112,28 @@ export function prepare(chain: ReadChain, caller: CallingAgent, task: Task): Pre
   const inherited = [task.contextBoxId, agent && strategy === 'clone' ? currentOutput(agent).boxId : undefined];
   return { task, profile, agent, boxIds: validBoxes(chain, inherited) };
 }
+
+/**
+ * Checks the delegation policy of the caller's profile (H9). `delegation_policy.target_profiles` lists allowed profiles by
+ * exact name, null for any. `target_tags` needs one common tag. A profile without a policy allows everything.
+ * @throws UNAUTHORIZED
+ */
+function allowDelegation(caller: Card | undefined, target: { readonly name: string; readonly card: Card | undefined }): void {
+  const policy = dataOf(caller).delegation_policy;
+  if (policy === undefined) return;
+  const denied = (why: string): Error =>
+    new StemmaError('UNAUTHORIZED', `the delegation policy of the caller's profile does not let it delegate to ${target.name}: ${why}`, {
+      profile: target.name,
+    });
+  if (!isObject(policy)) throw denied('delegation_policy is not an object');
+  const { target_profiles: profiles = null, target_tags: tags } = policy;
+  if (profiles !== null && !listed(profiles).includes(target.name)) throw denied('the profile is not among target_profiles');
+  const wanted = listed(tags);
+  const own = [...listed(dataOf(target.card).tags), ...listed(target.card?.metadata.tags as Json | undefined)];
+  if (wanted.length > 0 && !own.some((tag) => wanted.includes(tag))) throw denied('the profile has none of target_tags');
+}
+
+const listed = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
 function targetAgent(chain: ReadChain, strategy: Strategy, agentId: string): AgentRow {
   const row = agentNamed(chain, agentId);
@@ -156,11 +166,11 @@ export function dispatch(
   chain: WriteChain,
   caller: CallingAgent,
   { task, profile, agent, boxIds }: Prepared,
-  call: DelegateCall,
+  tool: string,
   batch?: { no: number; taskIndex: number },
 ): AgentTurnRow {
   const packed = packWithInstruction(chain, {
-    toolSuffix: call.suffix,
+    toolSuffix: `internal.${tool}`,
     sourceAgentId: caller.agentId,
     profileName: profile.name,
     instruction: task.instruction,
@@ -176,7 +186,7 @@ export function dispatch(
     output: output.no,
     profile: profile.boxNo,
     source: caller.agentId,
-    tool: call.tool,
+    tool,
     strategy: task.targetStrategy,
     parentTurn: caller.row?.turn ?? null,
     batch: batch?.no ?? null,

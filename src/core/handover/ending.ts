@@ -12,25 +12,10 @@ export type NewTurn = Pick<
 
 /** Gives a turn to an agent. It starts now if the agent is idle, else it is queued (H11). Call it inside a transaction. */
 export function dispatchTurn(chain: WriteChain, agent: AgentRow, turn: NewTurn): AgentTurnRow {
-  const { rowId } = chain.db.run(
-    `INSERT INTO agentTurn (project, agentTurnId, agent, status, depth, context, output, profile, source, tool, strategy, parentTurn, batch, taskIndex,
-       fromCommit, createdAt) VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    chain.project,
-    `turn_${newCardId(chain)}`,
-    agent.no,
-    turn.depth,
-    turn.context,
-    turn.output,
-    turn.profile,
-    turn.source,
-    turn.tool,
-    turn.strategy,
-    turn.parentTurn,
-    turn.batch,
-    turn.taskIndex,
-    turn.fromCommit,
-    chain.clock(),
-  );
+  const { rowId } = chain.db.insert('agentTurn', {
+    ...{ ...turn, project: chain.project, agentTurnId: `turn_${newCardId(chain)}`, agent: agent.no },
+    ...{ status: 'queued', committed: 0, createdAt: chain.clock() },
+  });
   holdBox(chain, turn.context);
   if (agentAt(chain, agent.no).status === 'idle') lease(chain, agent.no, rowId);
   return turnAt(chain, rowId);
@@ -66,15 +51,10 @@ export function end(chain: WriteChain, row: AgentTurnRow, status: EndStatus, err
   return toTurn(turnAt(chain, row.no));
 }
 
-export interface BatchRow {
-  readonly no: number;
+export interface BatchRow extends Readonly<Record<'no' | 'failFast' | 'createdAt', number>>, Readonly<Record<'deadline' | 'endedAt', number | null>> {
   readonly batchId: string;
   readonly source: string;
   readonly status: BatchResult['status'];
-  readonly failFast: number;
-  readonly deadline: number | null;
-  readonly createdAt: number;
-  readonly endedAt: number | null;
 }
 
 /** Whether a turn has ended. */
@@ -88,7 +68,7 @@ function joinBatch(chain: WriteChain, batch: number): void {
   const ended = turns.filter(hasEnded);
   const isFailed = row.failFast === 1 && ended.some((turn) => ['failed', 'canceled', 'timeout'].includes(turn.status));
   if (!isFailed && ended.length < turns.length) return;
-  close(chain, row, isFailed ? 'failed' : joinedStatus(ended.map((turn) => turn.status)), turns, 'canceled');
+  close(chain, row, isFailed ? 'failed' : joinedStatus(ended.map((turn) => turn.status)), turns);
 }
 
 /** The status of a batch: success, partial success, or the worst status of its turns. */
@@ -98,8 +78,8 @@ function joinedStatus(statuses: readonly EndStatus[]): EndStatus {
   return (['failed', 'timeout', 'partial'] as const).find((status) => statuses.includes(status)) ?? 'failed';
 }
 
-/** Closes a batch with a status, and ends its open turns with the status `rest`. */
-export function close(chain: WriteChain, row: BatchRow, status: EndStatus, turns: readonly AgentTurnRow[], rest: EndStatus): void {
+/** Closes a batch with a status, and cancels its open turns. */
+export function close(chain: WriteChain, row: BatchRow, status: EndStatus, turns: readonly AgentTurnRow[]): void {
   chain.db.run("UPDATE batch SET status = ?, endedAt = ? WHERE no = ? AND status = 'running'", status, chain.clock(), row.no);
-  for (const turn of turns) if (!hasEnded(turn)) end(chain, turn, rest, `the batch ${row.batchId} ended as ${status}`);
+  for (const turn of turns) if (!hasEnded(turn)) end(chain, turn, 'canceled', `the batch ${row.batchId} ended as ${status}`);
 }

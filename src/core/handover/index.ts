@@ -6,17 +6,19 @@ export { batchOf, endDueBatches, endIfDue, forkJoin } from './batches.js';
 export { type CallReply, type CardCall, callsOfTurn, recordCall, recordReply } from './calls.js';
 export { type DecidedParts, profileRules, sharedCall, toMemory, toMessages } from './composed.js';
 export { askExpert, delegate, launchPrincipal, validBoxes } from './delegate.js';
-export { handoverMap } from './map.js';
-export { adoptCommit, deliver } from './outside.js';
+
 export { pack, packWithInstruction, previewPack } from './pack.js';
 export { modelCards, turnCards } from './pinned.js';
-export { dataOfProfile, finalTool, renderPrompt, requestOf, stepBudget } from './request.js';
+export { callSettings, dataOf, finalTool, renderPrompt, requestOf, stepBudget } from './request.js';
 export { submitted } from './submit.js';
-export { type AgentTurnRow, newestCommitOf, openTurns, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
+export { type AgentTurnRow, isOpen, newestCommitOf, openTurns, toTurn, turnNamed, turnsOf, turnsOfCommits } from './turn-rows.js';
 export {
+  adoptCommit,
   answerTurn,
   beginTurn,
+  deliver,
   finishTurn,
+  handoverMap,
   type InputOptions,
   makeTurnInput,
   outcomeOf,

@@ -9,7 +9,7 @@ import type { AgentTurnRow } from './turn-rows.js';
 /** A card's id, and the digest of the content that a model reads. */
 type Pin = readonly [cardId: string, digest: string];
 
-interface Pinned {
+export interface Pinned {
   readonly at: number;
   readonly cards: readonly Pin[];
   readonly profile: Pin | null;
@@ -33,24 +33,15 @@ const digestCard = ({ content, toolCalls, toolCallId, metadata }: Card): string 
 
 const pinOf = (card: Card): Pin => [card.cardId, digestCard(card)];
 
-function pinnedOf(chain: ReadChain, turn: Pick<AgentTurnRow, 'no'>): Pinned | undefined {
+/** The pinned input of a turn, with the digest of its first prompt and messages. Undefined for a turn that has not begun. */
+export function pinnedOf(chain: ReadChain, turn: Pick<AgentTurnRow, 'no'>): Pinned | undefined {
   const row = chain.db.one<{ at: number; cards: string; profile: string | null; digest: string }>(
     'SELECT at, cards, profile, digest FROM turnInput WHERE turn = ? AND project = ?',
     turn.no,
     chain.project,
   );
-  return (
-    row && {
-      at: row.at,
-      cards: JSON.parse(row.cards) as Pin[],
-      profile: row.profile === null ? null : (JSON.parse(row.profile) as Pin),
-      digest: row.digest,
-    }
-  );
+  return row && { ...row, cards: JSON.parse(row.cards) as Pin[], profile: row.profile === null ? null : (JSON.parse(row.profile) as Pin) };
 }
-
-/** When the turn's input was pinned, and the digest of its first prompt and messages. Undefined for a turn that has not begun. */
-export const findBeginning = (chain: ReadChain, turn: Pick<AgentTurnRow, 'no'>): Pick<Pinned, 'at' | 'digest'> | undefined => pinnedOf(chain, turn);
 
 /** The digest of a prompt and messages, before any output. */
 export const digestOfInput = (row: Pick<AgentTurnRow, 'agentId'>, { context, profile }: Pick<TurnCards, 'context' | 'profile'>): string =>
@@ -60,15 +51,10 @@ export const digestOfInput = (row: Pick<AgentTurnRow, 'agentId'>, { context, pro
 export function pinInput(chain: WriteChain, row: AgentTurnRow): boolean {
   if (pinnedOf(chain, row)) return false;
   const { context, profile } = liveCards(chain, row);
-  chain.db.run(
-    'INSERT INTO turnInput (turn, project, at, cards, profile, digest) VALUES (?, ?, ?, ?, ?, ?)',
-    row.no,
-    chain.project,
-    chain.clock(),
-    JSON.stringify(context.map(pinOf)),
-    profile ? JSON.stringify(pinOf(profile)) : null,
-    digestOfInput(row, { context, profile }),
-  );
+  chain.db.insert('turnInput', {
+    ...{ turn: row.no, project: chain.project, at: chain.clock(), digest: digestOfInput(row, { context, profile }) },
+    ...{ cards: JSON.stringify(context.map(pinOf)), profile: profile && JSON.stringify(pinOf(profile)) },
+  });
   return true;
 }
 

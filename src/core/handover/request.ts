@@ -17,13 +17,18 @@ export interface RequestInput {
   readonly appendix?: string | undefined;
 }
 
-/** The settings of a profile. */
-export const dataOfProfile = (profile: Card | undefined): JsonObject =>
-  profile?.content.kind === 'json' && isObject(profile.content.data) ? profile.content.data : {};
+/** The JSON object that a card holds; empty for other content. The data of a profile are its settings. */
+export const dataOf = (card: Card | undefined): JsonObject => (card?.content.kind === 'json' && isObject(card.content.data) ? card.content.data : {});
+
+/** The settings that a profile gives to the calls of its agent. */
+export function callSettings(profile: Card | undefined): JsonObject {
+  const { llm_config: config } = dataOf(profile);
+  return isObject(config) ? { ...config } : {};
+}
 
 /** Builds a request: the prompt with the required result fields, then the cards as messages (H16). */
 export function requestOf({ cards, profile, agentId, tools, appendix }: RequestInput): CardRequest {
-  const data = dataOfProfile(profile);
+  const data = dataOf(profile);
   const prompt = renderPrompt(stringAt(data, 'system_prompt_template') ?? '', {
     display_name: stringAt(data, 'display_name') ?? stringAt(data, 'name') ?? agentId,
   });
@@ -78,16 +83,16 @@ export function toMessages(cards: readonly Card[]): Message[] {
   });
 }
 
-function callMessage({ toolCallId, content }: Card): Message {
-  const data = content.kind === 'json' && isObject(content.data) ? content.data : {};
+function callMessage(card: Card): Message {
+  const data = dataOf(card);
   const call = { name: stringAt(data, 'tool_name') ?? '', arguments: JSON.stringify(data.arguments ?? {}) };
-  return { role: 'assistant', content: '', tool_calls: [{ id: toolCallId, type: 'function', function: call }] };
+  return { role: 'assistant', content: '', tool_calls: [{ id: card.toolCallId, type: 'function', function: call }] };
 }
 
 /** The message text of a result: its result if it succeeded, else only its error. */
 function resultText(card: Card): string {
-  const data = card.content.kind === 'json' && isObject(card.content.data) ? card.content.data : undefined;
-  if (data?.status === undefined) return textOfContent(card.content);
+  const data = dataOf(card);
+  if (data.status === undefined) return textOfContent(card.content);
   if (data.status !== 'success') return spacedJson({ error: data.error ?? null });
   const result = data.result ?? null;
   return typeof result === 'string' ? result : result === null ? '' : spacedJson(cutStreams(result));

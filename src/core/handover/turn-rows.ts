@@ -1,35 +1,15 @@
-import { type CommitSeq, type ContextId, notFound, toTimestamp } from '../base/index.js';
+import { type CommitSeq, type ContextId, notFound, present, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
-import type { AgentTurn } from '../contract/index.js';
+import type { AgentTurn, TurnStatus } from '../contract/index.js';
 import { requireAgent } from './agents.js';
 
 export interface AgentTurnRow
-  extends Readonly<Pick<AgentTurn, 'agentTurnId' | 'agentId' | 'status' | 'depth' | 'contextBoxId' | 'outputBoxId' | 'tool' | 'strategy'>> {
-  readonly no: number;
-  readonly agent: number;
-  readonly context: number;
-  readonly output: number;
-  readonly profile: number | null;
-  readonly profileBoxId: string | null;
-  readonly source: string | null;
-  readonly parentTurn: number | null;
-  readonly parentTurnId: string | null;
-  readonly batch: number | null;
-  readonly batchId: string | null;
-  readonly taskIndex: number | null;
-  readonly waiting: string | null;
+  extends Readonly<Pick<AgentTurn, 'agentTurnId' | 'agentId' | 'status' | 'depth' | 'contextBoxId' | 'outputBoxId' | 'tool' | 'strategy'>>,
+    Readonly<Record<'no' | 'agent' | 'context' | 'output' | 'committed' | 'createdAt' | 'epoch', number>>,
+    Readonly<Record<'profile' | 'parentTurn' | 'batch' | 'taskIndex' | 'startedAt' | 'endedAt' | 'headTurn', number | null>>,
+    Readonly<Record<'profileBoxId' | 'source' | 'parentTurnId' | 'batchId' | 'waiting' | 'error', string | null>>,
+    Readonly<Record<'fromId' | 'startId' | 'endId' | 'tipId', ContextId | null>> {
   readonly fromCommit: CommitSeq | null;
-  readonly fromId: ContextId | null;
-  readonly startId: ContextId | null;
-  readonly endId: ContextId | null;
-  readonly committed: number;
-  readonly error: string | null;
-  readonly createdAt: number;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
-  readonly headTurn: number | null;
-  readonly tipId: ContextId | null;
-  readonly epoch: number;
 }
 
 const select = /* sql */ `
@@ -101,29 +81,23 @@ export const waitingOf = (row: AgentTurnRow): Waiting => (row.waiting === null ?
 
 /** Converts a row to the turn of the contract. */
 export function toTurn(row: AgentTurnRow): AgentTurn {
+  const { agentTurnId, agentId, status, depth, contextBoxId, outputBoxId, profileBoxId, tool, strategy, parentTurnId, batchId, taskIndex } = row;
   const { calls } = waitingOf(row);
   return {
-    agentTurnId: row.agentTurnId,
-    agentId: row.agentId,
-    status: row.status,
-    turnEpoch: row.headTurn === row.no ? row.epoch : null,
-    depth: row.depth,
-    contextBoxId: row.contextBoxId,
-    outputBoxId: row.outputBoxId,
-    ...(row.profileBoxId !== null && { profileBoxId: row.profileBoxId }),
-    ...(row.source !== null && { sourceAgentId: row.source }),
-    tool: row.tool,
-    strategy: row.strategy,
-    ...(row.parentTurnId !== null && { parentTurnId: row.parentTurnId }),
-    ...(row.batchId !== null && { batchId: row.batchId }),
-    ...(row.taskIndex !== null && { taskIndex: row.taskIndex }),
+    ...{ agentTurnId, agentId, status, turnEpoch: row.headTurn === row.no ? row.epoch : null, depth, contextBoxId, outputBoxId },
+    ...present({ profileBoxId, sourceAgentId: row.source }),
+    ...{ tool, strategy },
+    ...present({ parentTurnId, batchId, taskIndex }),
     ...(calls.length > 0 && { waiting: [...calls] }),
-    ...(row.fromId !== null && { fromCommit: row.fromId }),
-    ...(row.startId !== null && { startCommit: row.startId }),
-    ...(row.endId !== null && { endCommit: row.endId }),
-    ...(row.error !== null && { error: row.error }),
+    ...present({ fromCommit: row.fromId, startCommit: row.startId, endCommit: row.endId, error: row.error }),
     createdAt: toTimestamp(row.createdAt),
     ...(row.startedAt !== null && { startedAt: toTimestamp(row.startedAt) }),
     ...(row.endedAt !== null && { endedAt: toTimestamp(row.endedAt) }),
   };
 }
+
+/** The statuses of a turn that waits for its performer or has one. */
+export const openStatuses: readonly TurnStatus[] = ['dispatched', 'running', 'suspended'];
+
+/** Whether a turn has not ended and is not queued. */
+export const isOpen = ({ status }: Pick<AgentTurn, 'status'>): boolean => openStatuses.includes(status);

@@ -1,16 +1,18 @@
-import { badRequest, conflict, defined, isObject, stringAt } from '../base/index.js';
-import { addCards, appendToBox, batchCards, idsAt, type NewCard } from '../cards/index.js';
-import type { ReadChain, WriteChain } from '../chain/index.js';
+import { badRequest, type ContextId, conflict, defined, stringAt } from '../base/index.js';
+import { addCards, appendToBox, batchCards, cardsInOrder, idsAt, type NewCard } from '../cards/index.js';
+import { allReceived, findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import { type AgentTurn, type Card, type EndStatus, endStatuses, type InputOf, type OutputOf, type TurnStatus } from '../contract/index.js';
+import { textOfContent } from '../formats/index.js';
+import { allAgents, toAgent } from './agents.js';
 import { recordCall, type SentCall, traceOf } from './calls.js';
 import { recommitInput } from './commits.js';
 import { type DecidedParts, sharedCall, toMemory, toMessages } from './composed.js';
 import { end } from './ending.js';
 import { pinInput, turnCards } from './pinned.js';
-import { dataOfProfile, requestOf, stepBudget } from './request.js';
+import { callSettings, dataOf, requestOf, stepBudget } from './request.js';
 import { submitted } from './submit.js';
-import { type AgentTurnRow, toTurn, turnAt, turnNamed, type Waiting, waitingOf } from './turn-rows.js';
+import { type AgentTurnRow, allTurns, openStatuses, toTurn, turnAt, turnNamed, type Waiting, waitingOf } from './turn-rows.js';
 
 interface Named {
   readonly agentTurnId: string;
@@ -50,12 +52,10 @@ function begin(chain: WriteChain, row: AgentTurnRow): void {
   if (pinInput(chain, row)) recommitInput(chain, row, turnCards(chain, row).context);
 }
 
-const open: readonly TurnStatus[] = ['dispatched', 'running', 'suspended'];
-
 /** Adds cards to the turn's output box, the only box that can grow during a turn (B9). @throws CONFLICT */
 export function writeTurn(chain: WriteChain, input: Named & { cards: readonly NewCard[] }): { turn: AgentTurn; cards: Card[] } {
   return chain.db.transaction(() => {
-    const row = current(chain, input, open);
+    const row = current(chain, input, openStatuses);
     const cards = putOut(chain, row, input.cards);
     return { turn: toTurn(turnAt(chain, row.no)), cards };
   });
@@ -65,20 +65,14 @@ function putOut(chain: WriteChain, row: AgentTurnRow, given: readonly NewCard[])
   begin(chain, row);
   const author = row.agentId;
   const trace = traceOf(chain, row);
-  const cards = addCards(
-    chain,
-    given.map((card) => ({
-      ...card,
-      authorId: card.authorId ?? author,
-      metadata: { ...traceOfCard(chain, card, trace), ...card.metadata, agent_turn_id: row.agentTurnId },
-    })),
-  );
-  appendToBox(
-    chain,
-    row.outputBoxId,
-    cards.map((card) => card.cardId),
-    row.agentId,
-  );
+  const drafts = given.map((card) => ({
+    ...card,
+    authorId: card.authorId ?? author,
+    metadata: { ...traceOfCard(chain, card, trace), ...card.metadata, agent_turn_id: row.agentTurnId },
+  }));
+  const cards = addCards(chain, drafts);
+  const ids = cards.map(({ cardId }) => cardId);
+  appendToBox(chain, row.outputBoxId, ids, author);
   return cards;
 }
 
@@ -116,7 +110,7 @@ export function answerTurn(chain: WriteChain, input: Named & { card: NewCard }):
     if (!calls.includes(id))
       throw badRequest('card.toolCallId', `the turn waits for ${calls.join(', ')}, not for ${JSON.stringify(id)}`, { waiting: [...calls] });
     const [card] = putOut(chain, row, [input.card]) as [Card];
-    const data = card.content.kind === 'json' && isObject(card.content.data) ? card.content.data : {};
+    const data = dataOf(card);
     const rest = {
       calls: calls.filter((call) => call !== id),
       came: [...came, [stringAt(data, 'status') ?? 'success', stringAt(data, 'after_execution') ?? 'suspend'] as const],
@@ -133,7 +127,35 @@ export function answerTurn(chain: WriteChain, input: Named & { card: NewCard }):
 
 /** Ends a turn and commits its remaining output (H14). @throws CONFLICT */
 export function finishTurn(chain: WriteChain, input: Named & { status?: EndStatus | undefined; error?: string | undefined }): AgentTurn {
-  return chain.artifacts.transaction(() => end(chain, current(chain, input, open), input.status ?? 'success', input.error));
+  return chain.artifacts.transaction(() => end(chain, current(chain, input, openStatuses), input.status ?? 'success', input.error));
+}
+
+/** Makes a commit of a performer outside of Stemma the end of the agent's chain. Call it in the transaction that stores the commit. */
+export const adoptCommit = (chain: WriteChain, agentTurnId: string, commit: ContextId): void =>
+  void chain.db.run('UPDATE agent SET tip = ? WHERE no = ?', findCommit(chain, commit).seq, turnNamed(chain, agentTurnId).agent);
+
+/** Ends a turn with a text as its deliverable. The chain has it already, in the last commit of the performer. */
+export function deliver(chain: WriteChain, agentTurnId: string, text: string): AgentTurn {
+  return chain.artifacts.transaction(() => {
+    writeTurn(chain, { agentTurnId, cards: [{ type: 'task.deliverable', content: { kind: 'text', text }, metadata: { role: 'assistant' } }] });
+    const row = turnNamed(chain, agentTurnId);
+    chain.db.run('UPDATE agentTurn SET committed = ? WHERE no = ?', idsAt(chain, row.output).length, row.no);
+    return finishTurn(chain, { agentTurnId });
+  });
+}
+
+const shownLength = 200;
+
+/** All agents and their turns, oldest first. They show the delegations of the project. */
+export function handoverMap(chain: ReadChain) {
+  const received = allReceived(chain, 'agentTurn');
+  const turns = allTurns(chain).map((row) => {
+    const ids = idsAt(chain, row.context);
+    const [first] = cardsInOrder(chain, ids.slice(0, 1));
+    const instruction = first?.type === 'task.instruction' ? textOfContent(first.content).slice(0, shownLength).toWellFormed() : undefined;
+    return { ...toTurn(row), cards: ids.length, ...defined({ received: received.get(row.no), instruction }) };
+  });
+  return { agents: allAgents(chain).map(toAgent), turns };
 }
 
 /** The model of `model` replaces the model in the parameters. */
@@ -173,31 +195,15 @@ export function makeTurnInput(
     { kind: 'turn', systemPrompt: prompt?.content, memory: memory.map(toMemory), note },
   );
   const messages = toMessages(composed, memory);
-  const config = dataOfProfile(profile).llm_config;
-  const model = options.model === undefined ? {} : { model: options.model };
-  const parameters = { ...(options.parameters ?? (isObject(config) ? config : {})), ...model };
+  const parameters = { ...(options.parameters ?? callSettings(profile)), ...defined({ model: options.model }) };
   const left = budget ? budget.tools : request.tools;
+  const offered = left?.length ? left : null;
   const prompts = composed.messages.filter(({ role, layer }) => role === 'system' && layer !== 'checkpoint_messages');
-  const input = {
-    messages,
-    tools: left?.length ? left : null,
-    parameters,
-    cardIds: cards.map((card) => card.cardId),
-    layers: composed.messages.map(({ layer }) => layer),
-    dropped: composed.dropped,
-  };
-  return {
-    input,
-    composed,
-    sent: {
-      messages,
-      prompts: (note === undefined ? prompts : prompts.slice(0, -1)).map(({ layer, content }) => ({ layer, content })),
-      tools: left?.length ? left : null,
-      parameters,
-      outputs: idsAt(chain, row.output).length,
-      note,
-    },
-  };
+  const layers = composed.messages.map(({ layer }) => layer);
+  const input = { messages, tools: offered, parameters, cardIds: cards.map(({ cardId }) => cardId), layers, dropped: composed.dropped };
+  const stored = (note === undefined ? prompts : prompts.slice(0, -1)).map(({ layer, content }) => ({ layer, content }));
+  const outputs = idsAt(chain, row.output).length;
+  return { input, composed, sent: { messages, prompts: stored, tools: offered, parameters, outputs, note } };
 }
 
 /** Handles the model's `submit_result` (H16). If fields are missing, the model gets a failed result and the turn continues. */

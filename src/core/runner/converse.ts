@@ -1,6 +1,7 @@
 import { type ContextId, StemmaError, stringAt } from '../base/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { Card } from '../contract/index.js';
+import { callSettings } from '../handover/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import type { PersonAnswer } from './asking.js';
 import type { CalledTool } from './call.js';
@@ -9,7 +10,7 @@ import { GivenBack, noteTip } from './jobs.js';
 import { mayReadProject, type OfferedFor, offeredTo } from './offered.js';
 import type { Performing, RunnerParts } from './parts.js';
 import { actorOf } from './rights.js';
-import { parametersOf } from './run-call.js';
+
 import { talk } from './talk.js';
 import type { TurnCallParts } from './turn.js';
 import type { OwnWork, Start, WorkEnd, WorkOutcome } from './work-kind.js';
@@ -43,7 +44,7 @@ export async function converse(
   if (!(own && start)) return nothingLeft(diary);
   const { from, who, runId, as } = start;
   let tip = from;
-  const parameters = parametersOf(profile);
+  const parameters = callSettings(profile);
   const model = performer.model ?? stringAt(parameters, 'model') ?? (await provider.models()).models[0];
   try {
     const done = await talk(

@@ -1,5 +1,5 @@
 import type { Card } from '../contract/index.js';
-import { dataOfProfile, finalTool } from '../handover/index.js';
+import { dataOf, finalTool } from '../handover/index.js';
 import { cardTools } from './card-tools.js';
 import { handoverTools } from './handover-tools.js';
 import { readingTools } from './reading-tools.js';
@@ -45,7 +45,7 @@ export function offeredTo(profile: Card | undefined, work: OfferedFor, limit?: r
 
 /** The tools that a profile names; undefined if it names none. */
 export function permittedTo(profile: Card | undefined, work: OfferedFor): readonly string[] | undefined {
-  const { allowed_internal_tools: internal, allowed_tools: allowed } = dataOfProfile(profile);
+  const { allowed_internal_tools: internal, allowed_tools: allowed } = dataOf(profile);
   if (Array.isArray(internal)) return internal.filter((name) => work === 'turn' || name !== finalTool) as string[];
   return Array.isArray(allowed) ? ([...allowed, ...(work === 'turn' ? [finalTool] : [])] as string[]) : undefined;
 }

@@ -4,7 +4,7 @@ import { findCommit, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { Card, InputOf, OutputOf, Run, Wire } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
-import { dataOfProfile, profileRules, sharedCall, toMemory, toMessages } from '../handover/index.js';
+import { callSettings, dataOf, profileRules, sharedCall, toMemory, toMessages } from '../handover/index.js';
 import { callMessages, getRun, lastRunCommit, nextCall, previewTimeline, type RunShown, runMessages, runTimeline } from '../timeline/index.js';
 import { composeContext, stepBody } from '../turns/index.js';
 import { decidedBy, givenOr, tipOfWork } from './jobs.js';
@@ -39,7 +39,7 @@ export function shownRun(
   entityId: string,
 ): RunShown & { readonly profile: Card | undefined; readonly tools: readonly string[] } {
   const profile = profileOfEntity(chain, entityId);
-  return { profile, tools: offeredTo(profile, 'run', tools), asRoles: dataOfProfile(profile).history === 'roles', budget };
+  return { profile, tools: offeredTo(profile, 'run', tools), asRoles: dataOf(profile).history === 'roles', budget };
 }
 
 /** Composes the next call of a run: its blocks as they are now, and what the invocation has said so far. */
@@ -102,7 +102,7 @@ interface Previewed {
 
 function prepareCall({ chain, wire, model }: RunOptions, { profile, tools, tip }: Previewed, composed: ComposedCall) {
   const offered = conversationTools(tools);
-  const parameters = parametersOf(profile);
+  const parameters = callSettings(profile);
   const step = wire && { wire, model: model ?? stringAt(parameters, 'model'), tools: offered, parameters, composed, isOwn: true };
   const said = composed.messages.flatMap(({ role, content }): WritableEntry[] =>
     role === 'human' || role === 'ai' ? [{ role: role === 'ai' ? 'assistant' : 'user', kind: 'text', text: content }] : [],
@@ -115,10 +115,4 @@ function prepareCall({ chain, wire, model }: RunOptions, { profile, tools, tip }
     parameters,
     dropped: composed.dropped,
   };
-}
-
-/** The settings that a profile gives to the calls of its agent. */
-export function parametersOf(profile: Card | undefined): Record<string, unknown> {
-  const config = dataOfProfile(profile).llm_config;
-  return typeof config === 'object' && config !== null && !Array.isArray(config) ? { ...config } : {};
 }

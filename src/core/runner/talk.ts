@@ -2,12 +2,13 @@ import { badRequest, type ContextId, defined, finished } from '../base/index.js'
 import { contextEntries, findCommit, fork, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
 import type { AgentTurn, Entry } from '../contract/index.js';
+import { isOpen } from '../handover/index.js';
 import { stepContext } from '../turns/index.js';
 import type { CalledTool } from './call.js';
 import { waitsFor } from './handover-tools.js';
 import type { Actor } from './tool.js';
 import { conversationTools, type ToolAnswer } from './tools.js';
-import { allowedTurns, carryOut, giveAnswer, handedBefore, isOpen, type TurnCallParts, textOfResult } from './turn.js';
+import { allowedTurns, carryOut, giveAnswer, handedBefore, type TurnCallParts, textOfResult } from './turn.js';
 import type { WorkEnd } from './work-kind.js';
 
 /** The parts of a conversation beyond the parts of a turn. */

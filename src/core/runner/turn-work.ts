@@ -1,7 +1,7 @@
 import { conflict } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
 import { allowReceived, findCommit, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
-import { adoptCommit, agentNamed, beginTurn, deliver, finishTurn, handoverMap, openTurns, turnCards, turnNamed } from '../handover/index.js';
+import { adoptCommit, agentNamed, beginTurn, deliver, finishTurn, handoverMap, isOpen, openTurns, turnCards, turnNamed } from '../handover/index.js';
 import { servedTo } from './agent-tools.js';
 import { turnCalls } from './converse.js';
 import { isHeld, refuseIfTakenOver } from './jobs.js';
@@ -11,14 +11,13 @@ import { jobTitle, modelOf, quiet, type TurnWork, type WorkKind } from './work-k
 /** The key of the work of an agent's turn. */
 export const turnKey = (agentTurnId: string): string => `turn:${agentTurnId}`;
 
-const open: ReadonlySet<string> = new Set(['dispatched', 'running', 'suspended']);
-
 /** A dispatched turn of an agent. Its commits extend the agent's chain, and its last message is the deliverable. */
 export const turnWork: WorkKind<TurnWork> = {
   ...quiet,
   target: (chain, { turnId }) => {
-    const { agentId, agentTurnId, status } = turnNamed(chain, turnId);
-    const problem = open.has(status)
+    const turn = turnNamed(chain, turnId);
+    const { agentId, agentTurnId, status } = turn;
+    const problem = isOpen(turn)
       ? busyProblem(chain, turnId)
       : `The turn ${agentTurnId} is ${status}: only a dispatched or open turn can be carried out.`;
     if (problem !== undefined) throw conflict(problem, { id: agentTurnId, status });
@@ -59,9 +58,9 @@ export const turnWork: WorkKind<TurnWork> = {
 };
 
 function beginOwn(chain: WriteChain, turnId: string) {
-  const { status } = turnNamed(chain, turnId);
-  if (!open.has(status)) return undefined;
-  if (status === 'dispatched') beginTurn(chain, { agentTurnId: turnId });
+  const before = turnNamed(chain, turnId);
+  if (!isOpen(before)) return undefined;
+  if (before.status === 'dispatched') beginTurn(chain, { agentTurnId: turnId });
   const turn = turnNamed(chain, turnId);
   const from = turn.tipId ?? turn.startId;
   if (from === null) throw new Error(`The turn ${turnId} has no commit.`);

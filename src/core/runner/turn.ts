@@ -7,11 +7,13 @@ import {
   answerTurn,
   batchOf,
   beginTurn,
+  dataOf,
   endIfDue,
   finalTool,
   finishTurn,
   handoverMap,
   type InputOptions,
+  isOpen,
   makeTurnInput,
   recordCall,
   recordReply,
@@ -47,8 +49,6 @@ export interface TurnCallParts extends CallParts {
   made(turn: AgentTurn): void;
 }
 
-/** Whether a turn has not ended and is not queued. */
-export const isOpen = ({ status }: AgentTurn): boolean => ['dispatched', 'running', 'suspended'].includes(status);
 const read = (chain: ReadChain, agentTurnId: string): AgentTurn => toTurn(turnNamed(chain, agentTurnId));
 
 /**
@@ -196,7 +196,7 @@ const outputOf = (chain: ReadChain, agentTurnId: string): readonly Card[] =>
 /** Finds a call by its id. Projects of earlier versions can contain an id twice; then the last call counts. */
 function calledIn(cards: readonly Card[], id: string): CalledTool {
   const card = cards.findLast((each) => each.type === 'tool.call' && each.toolCallId === id);
-  const data = card?.content.kind === 'json' && isObject(card.content.data) ? card.content.data : {};
+  const data = dataOf(card);
   return { id, name: stringAt(data, 'tool_name') ?? '', arguments: data.arguments ?? {} };
 }
 

@@ -1,4 +1,4 @@
-import { badRequest, notFound, type Timestamp, toTimestamp } from '../../base/index.js';
+import { badRequest, notFound, present, toTimestamp } from '../../base/index.js';
 import type { Goal, InputOf, Memory, Plan } from '../../contract/index.js';
 import { delayOf } from '../render/rules.js';
 import { nextCron } from './cron.js';
@@ -18,15 +18,8 @@ export function setGoals(store: SpaceStore, entityId: string, goals: readonly Go
   return store.db.transaction(() => {
     const { no } = requireEntity(store, entityId);
     store.db.run('DELETE FROM goal WHERE entity = ?', no);
-    for (const { description, priority, longTerm } of goals)
-      store.db.run(
-        'INSERT INTO goal (project, entity, description, priority, longTerm) VALUES (?, ?, ?, ?, ?)',
-        store.project,
-        no,
-        description,
-        priority ?? 0,
-        longTerm ? 1 : 0,
-      );
+    for (const { description, priority = 0, longTerm } of goals)
+      store.db.insert('goal', { project: store.project, entity: no, description, priority, longTerm: longTerm ? 1 : 0 });
     return goalsOf(store, entityId);
   });
 }
@@ -53,15 +46,7 @@ export function setMemory(
     if (memoryId !== undefined && store.db.run("DELETE FROM memory WHERE entity = ? AND 'mem-' || no = ?", no, memoryId).changes === 0)
       throw notFound(memoryId, `The agent ${entityId} has no memory ${memoryId}.`);
     if (topic !== null) store.db.run('DELETE FROM memory WHERE entity = ? AND topic = ?', no, topic);
-    if (content !== null)
-      store.db.run(
-        'INSERT INTO memory (project, entity, topic, content, updatedAt) VALUES (?, ?, ?, ?, ?)',
-        store.project,
-        no,
-        topic,
-        content,
-        store.clock(),
-      );
+    if (content !== null) store.db.insert('memory', { project: store.project, entity: no, topic, content, updatedAt: store.clock() });
     return memoriesOf(store, entityId);
   });
 }
@@ -76,14 +61,8 @@ export const plansOf = (store: ReadStore, entityId: string): StoredPlan[] =>
       requireEntity(store, entityId).no,
     )
     .map(({ planId, name, instruction, cron, runAfter, dueAt }) => {
-      const at: Timestamp = toTimestamp(dueAt);
-      return {
-        planId,
-        name,
-        instruction,
-        ...(cron === null ? { scheduledAt: at } : { cron, nextRunAt: at }),
-        ...(runAfter === null ? {} : { runAfter }),
-      };
+      const at = toTimestamp(dueAt);
+      return { planId, name, instruction, ...(cron === null ? { scheduledAt: at } : { cron, nextRunAt: at }), ...present({ runAfter }) };
     });
 
 /**

@@ -1,4 +1,4 @@
-import { defined, notFound, type Timestamp, toTimestamp } from '../../base/index.js';
+import { defined, notFound, toTimestamp } from '../../base/index.js';
 import { readSettings } from '../../chain/index.js';
 import type { ActiveRun, History, MemberSpace, OutputOf, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
 import { defaultBudget, messageLine } from '../render/history.js';
@@ -64,18 +64,14 @@ function frameOf(store: ReadStore, run: RunRow): Frame {
   const shown = [trigger.type === 'space_message' ? trigger.space.id : null, ended?.spaceId, active?.spaceId];
   const ids = [...new Set(shown)].filter((id) => typeof id === 'string').filter(isMember);
   return {
-    input: withTimes(
-      {
-        identity: { name: agent.name, entityId: agent.entityId },
-        trigger,
-        activeSpace: { space: active && { id: active.spaceId, name: active.name } },
-        spaces,
-        activeRuns: activeRuns(store, run),
-      },
-      store,
-      agent,
-      store.clock(),
-    ),
+    input: {
+      identity: { name: agent.name, entityId: agent.entityId },
+      trigger,
+      activeSpace: { space: active && { id: active.spaceId, name: active.name } },
+      spaces,
+      activeRuns: activeRuns(store, run),
+      ...presentFacts(store, agent),
+    },
     histories: ids.map((spaceId) => ({
       spaceId,
       reach: reachOf(store, run, agent, requireSpace(store, spaceId)),
@@ -186,25 +182,19 @@ export function previewTimeline(
   const message = toMessage(row);
   const trigger = triggerOfMessage(space, message);
   const reach = { seq: newestSeq(store, space.no), markSeq: processedSeq, markMessage: processedMessage };
-  const timeline = rendered(
-    withTimes(
-      {
-        identity: { name: agent.name, entityId: agent.entityId },
-        trigger,
-        activeSpace: { space: { id: space.spaceId, name: space.name }, autoSetFromTrigger: true },
-        spaces: spacesOf(store, agent),
-        history: historyOf(store, { space, agent, trigger, reach, budget, resume: null }),
-        activeRuns: [
-          { id: 'preview', isCurrent: true, triggeredBy: message.sender.name, space: space.name ?? space.spaceId },
-          ...otherRuns(store, agent, -1),
-        ],
-        ...defined({ budget, tools: tools && [...tools] }),
-      },
-      store,
-      agent,
-      store.clock(),
-    ),
-  );
+  const timeline = rendered({
+    identity: { name: agent.name, entityId: agent.entityId },
+    trigger,
+    activeSpace: { space: { id: space.spaceId, name: space.name }, autoSetFromTrigger: true },
+    spaces: spacesOf(store, agent),
+    history: historyOf(store, { space, agent, trigger, reach, budget, resume: null }),
+    activeRuns: [
+      { id: 'preview', isCurrent: true, triggeredBy: message.sender.name, space: space.name ?? space.spaceId },
+      ...otherRuns(store, agent, -1),
+    ],
+    ...defined({ budget, tools: tools && [...tools] }),
+    ...presentFacts(store, agent),
+  });
   return { ...timeline, message: invocationMessage(trigger) };
 }
 
@@ -240,12 +230,11 @@ const asInput = (input: TimelineInput): TimelineInput => ({
   }),
 });
 
-const withTimes = <Input extends object>(input: Input, store: ReadStore, agent: EntityRow, at: number) => ({
-  ...input,
-  goals: goalsOf(store, agent.entityId),
-  memories: memoriesOf(store, agent.entityId),
-  plans: plansOf(store, agent.entityId),
-  now: toTimestamp(at) satisfies Timestamp,
+const presentFacts = (store: ReadStore, { entityId }: EntityRow) => ({
+  goals: goalsOf(store, entityId),
+  memories: memoriesOf(store, entityId),
+  plans: plansOf(store, entityId),
+  now: toTimestamp(store.clock()),
 });
 
 interface HistoryRequest {

@@ -40,31 +40,13 @@ export interface MessageDraft {
 }
 
 /** Posts a message of a human or a service, or of an agent outside of a run. */
-export function post(
-  store: SpaceStore,
-  input: {
-    readonly spaceId: string;
-    readonly senderId: string;
-    readonly text: string;
-    readonly replyTo?: string | undefined;
-    readonly expectsReply?: boolean | undefined;
-    readonly wait?: boolean | WaitFor | undefined;
-  },
-): Posted {
+export function post(store: SpaceStore, input: InputOf<'space.post'>): Posted {
   return store.db.transaction(() => {
     const [space, sender] = [requireSpace(store, input.spaceId), requireEntity(store, input.senderId)];
     const wait = waitIn(input.wait);
     const from = wait && awaitedMember(store, space, sender, wait);
-    const { text, replyTo } = input;
-    const posted = postDraft(store, {
-      space,
-      sender,
-      text,
-      replyTo,
-      expectsReply: input.expectsReply ?? wait !== undefined,
-      run: null,
-      origin: null,
-    });
+    const { text, replyTo, expectsReply = wait !== undefined } = input;
+    const posted = postDraft(store, { space, sender, text, replyTo, expectsReply, run: null, origin: null });
     if (!wait) return posted;
     openWait(store, space, sender, posted.message.messageId, from, wait.timeoutMs ?? defaultWaitMs);
     return withWait(store, posted);
@@ -87,22 +69,10 @@ export function postDraft(store: SpaceStore, { space, sender, text, replyTo, exp
   const answered = replyTo === undefined ? null : messageNamed(store, space, replyTo).messageId;
   const depth = messageDepth(sender.type, run?.chainDepth ?? null);
   const messageId = newId(store, 'msg', 'spaceMessage', 'messageId');
-  store.db.run(
-    `INSERT INTO spaceMessage (project, space, seq, messageId, sender, at, text, replyTo, expectsReply, chainDepth, origin, run)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    store.project,
-    space.no,
-    newestSeq(store, space.no) + 1,
-    messageId,
-    sender.no,
-    store.clock(),
-    text,
-    answered,
-    expectsReply ? 1 : 0,
-    depth,
-    origin === null ? null : JSON.stringify(origin),
-    run?.no ?? null,
-  );
+  store.db.insert('spaceMessage', {
+    ...{ project: store.project, space: space.no, seq: newestSeq(store, space.no) + 1, messageId, sender: sender.no, at: store.clock() },
+    ...{ text, replyTo: answered, expectsReply: expectsReply ? 1 : 0, chainDepth: depth, origin: origin && JSON.stringify(origin), run: run?.no },
+  });
   const row = store.db.one<MessageRow>(`${selectMessage} WHERE m.project = ? AND m.messageId = ?`, store.project, messageId);
   if (!row) throw new Error(`message ${messageId} was written and cannot be read`);
 
@@ -138,12 +108,8 @@ export function wouldTrigger(store: ReadStore, input: InputOf<'space.wouldTrigge
 /** Decides for each member. `waiting` names agents with a run that the message resumes: they get no second run. */
 function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth: number, waiting?: ReadonlySet<string>): Triggered[] {
   const members = readMembers(store, space);
-  const agents = new Set(
-    agentsTriggered(
-      members.map((member) => ({ id: member.entityId, type: member.type })),
-      sender.entityId,
-    ).map(({ id }) => id),
-  );
+  const people = members.map(({ entityId: id, type }) => ({ id, type }));
+  const agents = new Set(agentsTriggered(people, sender.entityId).map(({ id }) => id));
   const resumed = waiting ?? resumedBy(store, space);
   const limit = readSettings(store).maxChainDepth ?? maxChainDepth;
   return members.map(({ entityId, name, type }) => {
@@ -159,14 +125,12 @@ function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth
 /** Agents whose run was resumed by the newest message of the space, within the transaction that wrote it. */
 const resumedBy = (store: ReadStore, space: SpaceRow): ReadonlySet<string> =>
   new Set(
-    store.db
-      .all<{ entityId: string }>(
-        `SELECT e.entityId FROM runSeen s JOIN run r ON r.no = s.run JOIN entity e ON e.no = r.entity
-          WHERE s.space = ? AND s.seq = ? AND r.status = 'running' AND r.resumed IS NOT NULL`,
-        space.no,
-        newestSeq(store, space.no),
-      )
-      .map((row) => row.entityId),
+    store.db.column(
+      `SELECT e.entityId FROM runSeen s JOIN run r ON r.no = s.run JOIN entity e ON e.no = r.entity
+        WHERE s.space = ? AND s.seq = ? AND r.status = 'running' AND r.resumed IS NOT NULL`,
+      space.no,
+      newestSeq(store, space.no),
+    ),
   );
 
 /** Starts a run. Its context contains the messages of the space up to now. */
@@ -174,17 +138,11 @@ export function startRun(store: SpaceStore, agent: EntityRow, trigger: Trigger, 
   if (agent.type !== 'agent') throw badRequest('entityId', `${agent.name} is ${agent.type}: only agents run`);
   const runId = newId(store, 'run', 'run', 'runId');
   const now = store.clock();
-  const { rowId } = store.db.run(
-    `INSERT INTO run (project, runId, entity, status, "trigger", chainDepth, activeSpace, createdAt, invokedAt) VALUES (?, ?, ?, 'running', ?, ?, ?, ?, ?)`,
-    store.project,
-    runId,
-    agent.no,
-    JSON.stringify(trigger),
-    trigger.type === 'space_message' ? trigger.chainDepth : 0,
-    space?.no ?? null,
-    now,
-    now,
-  );
+  const { rowId } = store.db.insert('run', {
+    ...{ project: store.project, runId, entity: agent.no, status: 'running', trigger: JSON.stringify(trigger) },
+    chainDepth: trigger.type === 'space_message' ? trigger.chainDepth : 0,
+    ...{ activeSpace: space?.no, createdAt: now, invokedAt: now, waits: 0 },
+  });
   if (space) noteSeen(store, rowId, agent, space);
   keepFrame(store, runId);
   return toRun(requireRun(store, runId));

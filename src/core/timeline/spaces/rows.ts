@@ -8,46 +8,23 @@ export type SpaceStore = Pick<WriteChain, 'db' | 'project' | 'clock' | 'newId'>;
 /** The same parts for reading. */
 export type ReadStore = Pick<ReadChain, 'db' | 'project' | 'clock' | 'newId'>;
 
-export interface EntityRow extends Readonly<Pick<Entity, 'entityId' | 'name' | 'type'>> {
-  readonly no: number;
-  readonly createdAt: number;
-}
+export type EntityRow = Readonly<Pick<Entity, 'entityId' | 'name' | 'type'> & Record<'no' | 'createdAt', number>>;
+export type SpaceRow = Readonly<Pick<Space, 'spaceId' | 'name'> & Record<'no' | 'createdAt', number>>;
 
-export interface SpaceRow extends Readonly<Pick<Space, 'spaceId' | 'name'>> {
-  readonly no: number;
-  readonly createdAt: number;
-}
-
-export interface MessageRow extends Readonly<Pick<SpaceMessage, 'messageId' | 'spaceId' | 'seq' | 'text' | 'replyTo' | 'chainDepth' | 'runId'>> {
-  readonly no: number;
-  readonly at: number;
-  readonly expectsReply: number;
+export interface MessageRow
+  extends Readonly<Pick<SpaceMessage, 'messageId' | 'spaceId' | 'seq' | 'text' | 'replyTo' | 'chainDepth' | 'runId'>>,
+    Readonly<Record<'no' | 'at' | 'expectsReply', number>>,
+    Readonly<Record<'senderId' | 'senderName', string>> {
   readonly origin: string | null;
-  readonly senderId: string;
-  readonly senderName: string;
   readonly senderType: EntityType;
 }
 
-export interface RunRow extends Readonly<Pick<Run, 'runId' | 'entityId' | 'status' | 'chainDepth' | 'activeSpaceId'>> {
-  readonly no: number;
-  readonly entity: number;
-  readonly entityName: string;
-  readonly trigger: string;
-  readonly activeSpace: number | null;
-  readonly createdAt: number;
-  readonly invokedAt: number;
-  readonly frame: string | null;
-  readonly endedAt: number | null;
-  readonly waitMessage: string | null;
-  readonly waitSpace: number | null;
-  readonly waitSpaceId: string | null;
-  readonly waitFor: string | null;
-  readonly waitUntil: number | null;
-  readonly waitMs: number | null;
-  readonly waits: number;
-  readonly resumed: string | null;
-  readonly contextId: string | null;
-}
+export interface RunRow
+  extends Readonly<Pick<Run, 'runId' | 'entityId' | 'status' | 'chainDepth' | 'activeSpaceId' | 'contextId'>>,
+    Readonly<Record<'no' | 'entity' | 'createdAt' | 'invokedAt' | 'waits', number>>,
+    Readonly<Record<'activeSpace' | 'endedAt' | 'waitSpace' | 'waitUntil' | 'waitMs', number | null>>,
+    Readonly<Record<'entityName' | 'trigger', string>>,
+    Readonly<Record<'frame' | 'waitMessage' | 'waitSpaceId' | 'waitFor' | 'resumed', string | null>> {}
 
 export const selectMessage = /* sql */ `
 SELECT m.no, m.messageId, s.spaceId, m.seq, m.at, m.text, m.replyTo, m.expectsReply, m.chainDepth, m.origin, r.runId,
@@ -86,14 +63,9 @@ export function requireRun(store: ReadStore, runId: string): RunRow {
   return row;
 }
 
-export interface MembershipRow {
-  readonly no: number;
-  readonly joinedAt: number;
-  readonly processedSeq: number;
-  readonly processedMessage: string | null;
-  readonly seenSeq: number;
-  readonly seenMessage: string | null;
-}
+export type MembershipRow = Readonly<
+  Record<'no' | 'joinedAt' | 'processedSeq' | 'seenSeq', number> & Record<'processedMessage' | 'seenMessage', string | null>
+>;
 
 /** @throws BAD_REQUEST if the entity is not a member: only members read and write. */
 export function requireMembership(store: ReadStore, space: SpaceRow, entity: Pick<EntityRow, 'no' | 'name'>): MembershipRow {
@@ -132,18 +104,10 @@ export const toEntity = ({ entityId, name, type, createdAt }: EntityRow): Entity
 
 /** A space as the contract has it. */
 export function toSpace(store: ReadStore, row: SpaceRow): Space {
-  const { messages, last } = store.db.one<{ messages: number; last: number | null }>(
-    'SELECT COUNT(*) AS messages, MAX(at) AS last FROM spaceMessage WHERE space = ?',
-    row.no,
-  ) ?? { messages: 0, last: null };
-  return {
-    spaceId: row.spaceId,
-    name: row.name,
-    createdAt: toTimestamp(row.createdAt),
-    members: readMembers(store, row).map(toEntity),
-    messages,
-    lastMessageAt: last === null ? null : toTimestamp(last),
-  };
+  const { no, spaceId, name, createdAt } = row;
+  const [[messages, last] = [0, null]] = store.db.rows<[number, number | null]>('SELECT COUNT(*), MAX(at) FROM spaceMessage WHERE space = ?', no);
+  const members = readMembers(store, row).map(toEntity);
+  return { spaceId, name, createdAt: toTimestamp(createdAt), members, messages, lastMessageAt: last === null ? null : toTimestamp(last) };
 }
 
 /** A message as the contract has it. */
@@ -192,5 +156,5 @@ export const toRun = (row: RunRow): Run => ({
       ? { messageId: row.waitMessage, spaceId: row.waitSpaceId, for: row.waitFor, until: toTimestamp(row.waitUntil ?? 0) }
       : null,
   resumed: row.resumed === null ? null : (JSON.parse(row.resumed) as Resume),
-  contextId: row.contextId as Run['contextId'],
+  contextId: row.contextId,
 });

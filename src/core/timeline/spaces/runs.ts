@@ -7,6 +7,7 @@ import { nextCron } from './cron.js';
 import { messageLines, noteSeen } from './input.js';
 import { type Posted, postDraft, resumeRun, startRun, waitIn, withWait } from './posting.js';
 import {
+  type MembershipRow,
   parseTrigger,
   type ReadStore,
   type RunRow,
@@ -28,18 +29,14 @@ const waitsPerRun = 10;
 const waitingPerAgent = 5;
 
 /** The newest 1,000 runs, newest first. */
-export function listRuns(store: ReadStore, filter: { readonly entityId?: string | undefined; readonly status?: RunStatus | undefined }): Run[] {
-  return store.db
+export const listRuns = ({ db, project }: ReadStore, filter: InputOf<'run.list'>): Run[] =>
+  db
     .all<RunRow>(
-      `${selectRun} WHERE r.project = ? AND (? IS NULL OR e.entityId = ?) AND (? IS NULL OR r.status = ?) ORDER BY r.no DESC LIMIT 1000`,
-      store.project,
-      filter.entityId ?? null,
-      filter.entityId ?? null,
-      filter.status ?? null,
-      filter.status ?? null,
+      `${selectRun} WHERE r.project = :project AND (:entityId IS NULL OR e.entityId = :entityId) AND (:status IS NULL OR r.status = :status)
+        ORDER BY r.no DESC LIMIT 1000`,
+      { project, entityId: filter.entityId ?? null, status: filter.status ?? null },
     )
     .map(toRun);
-}
 
 /** @throws NOT_FOUND for an unknown run. */
 export const getRun = (store: ReadStore, runId: string): Run => toRun(requireRun(store, runId));
@@ -122,9 +119,7 @@ function refuseWaits(store: ReadStore, run: RunRow): void {
 /** The expected replier, if known: the author of the message replied to, a member named with `@`, or the only other member. */
 function expectedReplier(store: ReadStore, space: SpaceRow, run: RunRow, message: SpaceMessage): string | null {
   const others = readMembers(store, space).filter((member) => member.no !== run.entity);
-  const replied = message.replyTo
-    ? store.db.one<{ sender: number }>('SELECT sender FROM spaceMessage WHERE project = ? AND messageId = ?', store.project, message.replyTo)?.sender
-    : undefined;
+  const [replied] = store.db.column('SELECT sender FROM spaceMessage WHERE project = ? AND messageId = ?', store.project, message.replyTo);
   const named = others.filter((member) => member.no === replied || message.text.includes(`@${member.name}`));
   const [only, ...more] = named.length > 0 ? named : others;
   return only && more.length === 0 ? only.name : null;
@@ -137,7 +132,7 @@ function findOrigin(run: RunRow, space: SpaceRow): MessageOrigin | null {
     case 'space_message':
       if (trigger.space.id === space.spaceId) return null;
       return {
-        type: 'space_message',
+        type: trigger.type,
         senderName: trigger.sender.name,
         message: trigger.message ?? '',
         spaceName: trigger.space.name ?? trigger.space.id,
@@ -178,12 +173,8 @@ export function tick(store: SpaceStore): { started: Run[]; resumed: Run[] } {
     );
     const started = due.map((plan) => {
       store.db.run('UPDATE plan SET dueAt = ? WHERE no = ?', nextDue(plan, now), plan.no);
-      const trigger: Trigger = {
-        type: 'plan',
-        plan: { id: plan.planId, name: plan.name },
-        instruction: plan.instruction,
-        scheduledAt: toTimestamp(plan.dueAt),
-      };
+      const { planId: id, name, instruction, dueAt } = plan;
+      const trigger: Trigger = { type: 'plan', plan: { id, name }, instruction, scheduledAt: toTimestamp(dueAt) };
       return startRun(store, requireEntity(store, plan.entityId), trigger, null);
     });
     return { started, resumed };
@@ -200,14 +191,8 @@ function nextDue({ cron }: DuePlan, now: number): number | null {
   }
 }
 
-interface DuePlan {
-  readonly no: number;
-  readonly planId: string;
-  readonly name: string;
-  readonly instruction: string;
+interface DuePlan extends Readonly<Record<'no' | 'dueAt', number>>, Readonly<Record<'planId' | 'name' | 'instruction' | 'entityId', string>> {
   readonly cron: string | null;
-  readonly dueAt: number;
-  readonly entityId: string;
 }
 
 /** Ends a run and commits its context. A completed run moves its agent's marks to what it has seen. @throws CONFLICT if it has ended. */
@@ -240,11 +225,7 @@ export function finishRun(
 function moveMarks(store: SpaceStore, run: RunRow, status: RunStatus): void {
   const seen = store.db.all<{ space: number; seq: number }>('SELECT space, seq FROM runSeen WHERE run = ?', run.no);
   for (const { space, seq } of seen) {
-    const membership = store.db.one<{ no: number; processedSeq: number; processedMessage: string | null }>(
-      'SELECT no, processedSeq, processedMessage FROM membership WHERE space = ? AND entity = ?',
-      space,
-      run.entity,
-    );
+    const membership = store.db.one<MembershipRow>('SELECT * FROM membership WHERE space = ? AND entity = ?', space, run.entity);
     const newest = store.db.one<{ messageId: string; seq: number }>(
       'SELECT messageId, seq FROM spaceMessage WHERE space = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
       space,

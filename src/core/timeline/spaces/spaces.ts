@@ -26,14 +26,8 @@ export function addEntity(store: SpaceStore, input: InputOf<'space.addEntity'>):
     const entityId = input.entityId ?? newId(store, 'ent', 'entity', 'entityId');
     if (store.db.one('SELECT 1 FROM entity WHERE project = ? AND entityId = ?', store.project, entityId))
       throw conflict(`${inWords(entityId)} already exists; choose another id`, { id: entityId });
-    store.db.run(
-      'INSERT INTO entity (project, entityId, name, type, createdAt) VALUES (?, ?, ?, ?, ?)',
-      store.project,
-      entityId,
-      input.name,
-      input.type,
-      store.clock(),
-    );
+    const { name, type } = input;
+    store.db.insert('entity', { project: store.project, entityId, name, type, createdAt: store.clock() });
     return toEntity(requireEntity(store, entityId));
   });
 }
@@ -48,13 +42,7 @@ export function createSpace(store: SpaceStore, input: InputOf<'space.create'>): 
     const spaceId = input.spaceId ?? newId(store, 'space', 'space', 'spaceId');
     if (store.db.one('SELECT 1 FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId))
       throw conflict(`${inWords(spaceId)} already exists; choose another id`, { id: spaceId });
-    store.db.run(
-      'INSERT INTO space (project, spaceId, name, createdAt) VALUES (?, ?, ?, ?)',
-      store.project,
-      spaceId,
-      input.name ?? null,
-      store.clock(),
-    );
+    store.db.insert('space', { project: store.project, spaceId, name: input.name, createdAt: store.clock() });
     const space = requireSpace(store, spaceId);
     for (const member of new Set(input.members)) addMember(store, space, requireEntity(store, member));
     return toSpace(store, space);
@@ -112,21 +100,13 @@ export function listSpaces(store: ReadStore, entityId: string | undefined): (Spa
   const rows = store.db.all<SpaceRow>('SELECT no, spaceId, name, createdAt FROM space WHERE project = ? ORDER BY no', store.project);
   if (entityId === undefined) return rows.map((row) => ({ ...toSpace(store, row), unread: 0 }));
   const entity = requireEntity(store, entityId);
-  const marks = new Map(
-    store.db
-      .all<{ space: number; mark: number }>('SELECT space, seenSeq AS mark FROM membership WHERE entity = ?', entity.no)
-      .map((row) => [row.space, row.mark]),
-  );
+  const marks = new Map(store.db.rows<[number, number]>('SELECT space, seenSeq FROM membership WHERE entity = ?', entity.no));
   return rows.flatMap((row) => {
     const mark = marks.get(row.no);
     if (mark === undefined) return [];
-    const unread = store.db.one<{ unread: number }>(
-      'SELECT COUNT(*) AS unread FROM spaceMessage WHERE space = ? AND seq > ? AND sender <> ?',
-      row.no,
-      mark,
-      entity.no,
-    )?.unread;
-    return [{ ...toSpace(store, row), unread: unread ?? 0 }];
+    const counted = 'SELECT COUNT(*) FROM spaceMessage WHERE space = ? AND seq > ? AND sender <> ?';
+    const [unread = 0] = store.db.column<number>(counted, row.no, mark, entity.no);
+    return [{ ...toSpace(store, row), unread }];
   });
 }
 
@@ -157,17 +137,11 @@ export const newestBefore = (store: ReadStore, space: number, before: number, li
 /** A message of a space by its id, also without prefix or by a unique beginning. @throws BAD_REQUEST if none or several match. */
 export function messageNamed(store: ReadStore, space: SpaceRow, reference: string): MessageRow {
   const bare = reference.replace(/^msg[:-]/, '');
-  const ids = store.db
-    .all<{ messageId: string }>(
-      'SELECT messageId FROM spaceMessage WHERE space = ? AND (messageId = ? OR substr(messageId, 1, ?) = ? OR substr(messageId, 1, ?) = ?) LIMIT 5',
-      space.no,
-      reference,
-      bare.length + 4,
-      `msg-${bare}`,
-      Math.max(1, bare.length),
-      bare,
-    )
-    .map((row) => row.messageId);
+  const ids = store.db.column<string>(
+    `SELECT messageId FROM spaceMessage WHERE space = :space
+        AND (messageId = :reference OR substr(messageId, 1, :length + 4) = 'msg-' || :bare OR substr(messageId, 1, MAX(1, :length)) = :bare) LIMIT 5`,
+    { space: space.no, reference, bare, length: bare.length },
+  );
   const messageId = findMessageId(reference, ids);
   const row = store.db.one<MessageRow>(`${selectMessage} WHERE m.project = ? AND m.messageId = ?`, store.project, messageId);
   if (!row) throw badRequest('messageId', `no message of this space has the id ${inWords(reference)}`);

@@ -47,27 +47,17 @@ export function openWait(
 
 /**
  * The condition under which a message ends a wait (B-33): the awaited member sent it. If the wait names no member, it must reply to the
- * wait's message, or a person must have sent it. Parameters: the sender, whether the sender is a person, and the message replied to.
+ * wait's message, or a person must have sent it.
  */
-const endsWait = `w.waiter <> ? AND CASE WHEN w."from" IS NULL THEN ? OR m.messageId = ? ELSE w."from" = ? END`;
-
-const parametersOf = (sender: EntityRow, repliedTo: string | null): (string | number | null)[] => [
-  sender.no,
-  sender.type === 'human' ? 1 : 0,
-  repliedTo,
-  sender.no,
-];
+const endsWait = `w.waiter <> :sender AND CASE WHEN w."from" IS NULL THEN :isHuman OR m.messageId = :repliedTo ELSE w."from" = :sender END`;
 
 /** The messages whose waits a message of this sender would end. */
 export const waitsEndedBy = (store: ReadStore, space: SpaceRow, sender: EntityRow, repliedTo: string | null): ReadonlySet<string> =>
   new Set(
-    store.db
-      .all<{ messageId: string }>(
-        `SELECT m.messageId FROM spaceWait w JOIN spaceMessage m ON m.no = w.message WHERE w.space = ? AND w.endedAt IS NULL AND ${endsWait}`,
-        space.no,
-        ...parametersOf(sender, repliedTo),
-      )
-      .map((row) => row.messageId),
+    store.db.column(
+      `SELECT m.messageId FROM spaceWait w JOIN spaceMessage m ON m.no = w.message WHERE w.space = :space AND w.endedAt IS NULL AND ${endsWait}`,
+      { space: space.no, sender: sender.no, isHuman: sender.type === 'human' ? 1 : 0, repliedTo },
+    ),
   );
 
 /** Ends waits with an answer. */
