@@ -23,7 +23,7 @@ export async function askFor(
   if (!provider)
     throw badRequest(
       'provider',
-      `unknown provider ${inWords(asked.provider)}; known providers: ${providers.map((each) => each.id).join(', ') || '(no provider is set up)'}`,
+      `unknown provider ${inWords(asked.provider)}; known providers: ${providers.map(({ id }) => id).join(', ') || '(no provider is set up)'}`,
     );
   const known = await provider.models();
   const model = asked.model ?? known.models[0];

@@ -3,7 +3,7 @@ import { findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import { checkState, type State, savedBlocks, stateFields } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 
-export type SavedState = OutputOf<'compose.saveState'>;
+type SavedState = OutputOf<'compose.saveState'>;
 
 /** Saves the shared state of a run with a commit (A-36); with `reproducible`, its blocks too. @throws BAD_REQUEST for an invalid state. */
 export function saveState(chain: WriteChain, { id, state, contexts, reproducible = false }: InputOf<'compose.saveState'>): SavedState {
@@ -16,14 +16,8 @@ export function saveState(chain: WriteChain, { id, state, contexts, reproducible
     throw badRequest(`contexts.${other}`, `The block ${inWords(other)} cannot be saved. These can: ${savedBlocks.join(', ')}.`, { value: other });
   return chain.db.transaction(() => {
     const { seq } = findCommit(chain, id);
-    chain.db.run(
-      'INSERT INTO blackboard (project, context, at, state, contexts) VALUES (?, ?, ?, ?, ?)',
-      chain.project,
-      seq,
-      chain.clock(),
-      JSON.stringify(state),
-      reproducible ? JSON.stringify(contexts ?? {}) : null,
-    );
+    const blocks = reproducible ? JSON.stringify(contexts ?? {}) : null;
+    chain.db.insert('blackboard', { project: chain.project, context: seq, at: chain.clock(), state: JSON.stringify(state), contexts: blocks });
     return restoreState(chain, { id, reproducible });
   });
 }

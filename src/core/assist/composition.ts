@@ -198,5 +198,5 @@ function composeAgain(project: Place, request: Request, key: string): Compositio
 
 const bytesPerCommit = 500;
 
-/** The default request of `previewContext`. */
+/** The default request of `previewRecorded`. */
 const asRecorded: Readonly<Record<string, unknown>> = { process: 'sequential', enableShareContext: true };

@@ -39,17 +39,11 @@ export function longMemory(chain: ReadChain, tip: ContextRow, from = longFrom): 
   const prompt = layers.memory.findLast(isPrompt);
   if (!prompt) return undefined;
   const pieces = piecesOf(chain, steps, deltas, groups);
-  const sumOf = (one: (piece: Piece) => number): number => pieces.reduce((sum, piece) => sum + one(piece), 0);
-  const whole = {
-    messages: sumOf(({ messages }) => messages),
-    tokens: sumOf(({ tokens }) => tokens),
-    entries: sumOf(({ entries }) => entries),
-    commits: pieces.flatMap(({ commits }) => commits),
-  };
-  const leftOut = {
-    messages: deltas.reduce((sum, { leftOut }) => sum + leftOut.messages, 0),
-    tokens: deltas.reduce((sum, { leftOut }) => sum + leftOut.tokens, 0),
-  };
+  const sumOf = (part: 'messages' | 'tokens' | 'entries'): number => pieces.reduce((sum, piece) => sum + piece[part], 0);
+  const commits = pieces.flatMap((piece) => piece.commits);
+  const whole = { messages: sumOf('messages'), tokens: sumOf('tokens'), entries: sumOf('entries'), commits };
+  const left = (part: 'messages' | 'tokens'): number => deltas.reduce((sum, { leftOut }) => sum + leftOut[part], 0);
+  const leftOut = { messages: left('messages'), tokens: left('tokens') };
   return { recorded: { ...layers, memory: [prompt], leftOut, whole }, slice: (from, to) => sliceOf(chain, pieces, from, to) };
 }
 

@@ -8,21 +8,15 @@ export function listSummaries(
   { missing: isMissing = false, offset = 0, limit = 100 }: InputOf<'context.summaries'>,
 ): OutputOf<'context.summaries'> {
   const missing = countMissing(chain);
-  const total = isMissing
-    ? missing
-    : (chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE project = ?', chain.project)?.count ?? 0);
-  const rows = chain.db.all<{ id: ContextId }>(
-    `SELECT id FROM context WHERE +project = ? ${isMissing ? 'AND summary IS NULL' : ''} ORDER BY seq LIMIT ? OFFSET ?`,
-    chain.project,
-    limit,
-    offset,
-  );
-  return { total, missing, commits: rows.map(({ id }) => show(chain, id)) };
+  const { db, project } = chain;
+  const [total = 0] = isMissing ? [missing] : db.column<number>('SELECT COUNT(*) FROM context WHERE project = ?', project);
+  const listed = `SELECT id FROM context WHERE +project = ? ${isMissing ? 'AND summary IS NULL' : ''} ORDER BY seq LIMIT ? OFFSET ?`;
+  return { total, missing, commits: db.column<ContextId>(listed, project, limit, offset).map((id) => show(chain, id)) };
 }
 
 /** Number of commits without a summary. */
 export const countMissing = (chain: ReadChain): number =>
-  chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context WHERE +project = ? AND summary IS NULL', chain.project)?.count ?? 0;
+  chain.db.column<number>('SELECT COUNT(*) FROM context WHERE +project = ? AND summary IS NULL', chain.project)[0] ?? 0;
 
 /** Every change of a commit's summary and tags, oldest first (C13). @throws NOT_FOUND */
 export function versionsOfCommit(chain: ReadChain, id: ContextId): OutputOf<'context.versions'> {
@@ -40,7 +34,7 @@ export function versionsOfCommit(chain: ReadChain, id: ContextId): OutputOf<'con
 
 const tagsIn = (tags: string | null): string[] => (tags === null ? [] : (JSON.parse(tags) as string[]));
 
-export type RecordedInstantiation = OutputOf<'context.instantiations'>[number];
+type RecordedInstantiation = OutputOf<'context.instantiations'>[number];
 
 /** The recorded starts of agents, newest first: of a context, of a template, or all. @throws NOT_FOUND for an unknown commit. */
 export function listInstantiations(chain: ReadChain, { id, template, limit = 1_000 }: InputOf<'context.instantiations'>): RecordedInstantiation[] {
@@ -48,13 +42,10 @@ export function listInstantiations(chain: ReadChain, { id, template, limit = 1_0
   return chain.db
     .all<Omit<RecordedInstantiation, 'at'> & { at: number }>(
       `SELECT i.at, i.template, c.id AS context, i.principal, i.machine FROM instantiation i LEFT JOIN context c ON c.seq = i.context
-        WHERE i.project = ? AND (? IS NULL OR i.context = ?) AND (? IS NULL OR i.template = ? OR substr(i.template, 1, length(?) + 1) = ? || '@')
-        ORDER BY i.no DESC LIMIT ?`,
-      chain.project,
-      seq,
-      seq,
-      ...Array<string | null>(4).fill(template ?? null),
-      limit,
+        WHERE i.project = :project AND (:seq IS NULL OR i.context = :seq)
+          AND (:template IS NULL OR i.template = :template OR substr(i.template, 1, length(:template) + 1) = :template || '@')
+        ORDER BY i.no DESC LIMIT :limit`,
+      { project: chain.project, seq, template: template ?? null, limit },
     )
     .map((row) => ({ ...row, at: toTimestamp(row.at) }));
 }

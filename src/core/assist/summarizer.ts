@@ -25,7 +25,7 @@ export interface SummarizerSettings {
   claim(day: string, most: number): boolean;
 }
 
-export type SummarizerStatus = OutputOf<'context.summarizer'>;
+type SummarizerStatus = OutputOf<'context.summarizer'>;
 
 /** Fills missing summaries while the project is idle, if a person turned it on. */
 export interface Summarizer {
@@ -133,11 +133,9 @@ export function openSummarizer(
 }
 
 const nextMissing = (chain: ReadChain, without: ReadonlySet<ContextId>, limit: number): ContextId[] =>
-  chain.db
-    .all<{ id: ContextId }>(
-      'SELECT id FROM context WHERE +project = ? AND summary IS NULL AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?',
-      chain.project,
-      JSON.stringify([...without]),
-      Math.max(0, limit),
-    )
-    .map(({ id }) => id);
+  chain.db.column(
+    'SELECT id FROM context WHERE +project = ? AND summary IS NULL AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?',
+    chain.project,
+    JSON.stringify([...without]),
+    limit,
+  );

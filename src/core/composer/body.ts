@@ -8,44 +8,28 @@ import { checkPairing } from './pairing.js';
  * @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider accepts a call without its result.
  */
 export function requestBody(messages: readonly MemoryMessage[], wire: Wire, model = 'MODEL'): Json {
-  checkPairing(
-    messages.map((message) => ({ role: message.role, toolCalls: toolCallsOf(message).map((call) => call.id), results: answersIn(message) })),
-  );
+  checkPairing(messages.map((message) => ({ toolCalls: toolCallsOf(message).map(({ id }) => id), results: [answeredCall(message) ?? []].flat() })));
+  const system = systemTexts(messages);
   switch (wire) {
-    case 'anthropic':
-      return {
-        model,
-        max_tokens: 4_096,
-        system: systemTexts(messages).map((text) => ({ type: 'text', text })),
-        messages: joined(messages.flatMap(anthropicTurn)),
-      };
+    case 'anthropic': {
+      const blocks = system.map((text) => ({ type: 'text', text }));
+      return { model, max_tokens: 4_096, system: blocks, messages: joined(messages.flatMap(anthropicTurn), 'content') };
+    }
     case 'openai':
       return { model, messages: messages.map(openaiMessage) };
-    case 'responses':
-      return {
-        model,
-        ...(systemTexts(messages).length > 0 && { instructions: systemTexts(messages).join('\n\n') }),
-        input: messages.flatMap(responsesItems),
-        // By default this provider stores requests.
-        store: false,
-      };
-    case 'gemini':
-      return {
-        systemInstruction: { parts: systemTexts(messages).map((text) => ({ text })) },
-        contents: joined(
-          messages.flatMap((message) => geminiTurn(message, messages)),
-          'parts',
-        ),
-      };
+    case 'responses': {
+      const instructions = system.length > 0 && { instructions: system.join('\n\n') };
+      // By default this provider stores requests.
+      return { model, ...instructions, input: messages.flatMap(responsesItems), store: false };
+    }
+    case 'gemini': {
+      const turns = messages.flatMap((message) => geminiTurn(message, messages));
+      return { systemInstruction: { parts: system.map((text) => ({ text })) }, contents: joined(turns, 'parts') };
+    }
     default:
       return unreachable(wire);
   }
 }
-
-const answersIn = (message: MemoryMessage): readonly string[] => {
-  const answered = answeredCall(message);
-  return answered === undefined ? [] : [answered];
-};
 
 const systemTexts = (messages: readonly MemoryMessage[]): readonly string[] =>
   messages.filter((message) => message.role === 'system' && message.content !== '').map((message) => message.content);
@@ -56,7 +40,7 @@ interface Turn {
 }
 
 /** Joins adjacent turns of the same role: these providers require alternating roles. */
-function joined(turns: readonly Turn[], name: 'content' | 'parts' = 'content'): readonly Json[] {
+function joined(turns: readonly Turn[], name: 'content' | 'parts'): readonly Json[] {
   const merged: { role: string; parts: Json[] }[] = [];
   for (const turn of turns) {
     const last = merged.at(-1);
@@ -66,6 +50,7 @@ function joined(turns: readonly Turn[], name: 'content' | 'parts' = 'content'): 
   return merged.map(({ role, parts }) => ({ role, [name]: parts }));
 }
 
+const turn = (role: string, ...parts: readonly Json[]): readonly Turn[] => [{ role, parts }];
 const texts = (content: string): readonly Json[] => (content === '' ? [] : [{ type: 'text', text: content }]);
 
 function anthropicTurn(message: MemoryMessage): readonly Turn[] {
@@ -73,20 +58,13 @@ function anthropicTurn(message: MemoryMessage): readonly Turn[] {
     case 'system':
       return [];
     case 'human':
-      return [{ role: 'user', parts: texts(message.content) }];
-    case 'ai':
-      return [
-        {
-          role: 'assistant',
-          parts: [
-            ...thoughtsOf(message).flatMap(anthropicThought),
-            ...texts(message.content),
-            ...toolCallsOf(message).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args as Json })),
-          ],
-        },
-      ];
+      return turn('user', ...texts(message.content));
+    case 'ai': {
+      const calls = toolCallsOf(message).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args as Json }));
+      return turn('assistant', ...thoughtsOf(message).flatMap(anthropicThought), ...texts(message.content), ...calls);
+    }
     case 'tool':
-      return [{ role: 'user', parts: [{ type: 'tool_result', tool_use_id: answeredCall(message) ?? null, content: message.content }] }];
+      return turn('user', { type: 'tool_result', tool_use_id: answeredCall(message) ?? null, content: message.content });
   }
 }
 
@@ -113,6 +91,9 @@ function openaiMessage(message: MemoryMessage): Json {
   }
 }
 
+const responsesThought = ({ text, encrypted_content: sealed }: SignedThought): readonly Json[] =>
+  sealed === undefined ? [] : [{ type: 'reasoning', summary: text === '' ? [] : [{ type: 'summary_text', text }], encrypted_content: sealed }];
+
 function responsesItems(message: MemoryMessage): readonly Json[] {
   const textItem = (role: string, type: string): readonly Json[] =>
     message.content === '' ? [] : [{ type: 'message', role, content: [{ type, text: message.content }] }];
@@ -123,11 +104,7 @@ function responsesItems(message: MemoryMessage): readonly Json[] {
       return textItem('user', 'input_text');
     case 'ai':
       return [
-        ...thoughtsOf(message).flatMap(({ text, encrypted_content: sealed }): readonly Json[] =>
-          sealed === undefined
-            ? []
-            : [{ type: 'reasoning', summary: text === '' ? [] : [{ type: 'summary_text', text }], encrypted_content: sealed }],
-        ),
+        ...thoughtsOf(message).flatMap(responsesThought),
         ...textItem('assistant', 'output_text'),
         ...toolCallsOf(message).map(({ id, name, args }) => ({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(args) })),
       ];
@@ -142,37 +119,18 @@ function geminiTurn(message: MemoryMessage, all: readonly MemoryMessage[]): read
     case 'system':
       return [];
     case 'human':
-      return [{ role: 'user', parts }];
-    case 'ai':
-      return [
-        {
-          role: 'model',
-          parts: [
-            ...parts,
-            ...toolCallsOf(message).map(({ id, name, args, thoughtSignature }) => ({
-              functionCall: { id, name, args: args as Json },
-              ...(thoughtSignature !== undefined && { thoughtSignature }),
-            })),
-          ],
-        },
-      ];
+      return turn('user', ...parts);
+    case 'ai': {
+      const calls = toolCallsOf(message).map(({ id, name, args, thoughtSignature }) => ({
+        functionCall: { id, name, args: args as Json },
+        ...(thoughtSignature !== undefined && { thoughtSignature }),
+      }));
+      return turn('model', ...parts, ...calls);
+    }
     case 'tool': {
       const id = answeredCall(message) ?? null;
-      const call = all.flatMap(toolCallsOf).find((one) => one.id === id);
-      return [
-        {
-          role: 'user',
-          parts: [
-            {
-              functionResponse: {
-                id,
-                name: call?.name ?? message.name ?? 'tool',
-                response: { result: parseJson(message.content) ?? message.content },
-              },
-            },
-          ],
-        },
-      ];
+      const name = all.flatMap(toolCallsOf).find((one) => one.id === id)?.name ?? message.name ?? 'tool';
+      return turn('user', { functionResponse: { id, name, response: { result: parseJson(message.content) ?? message.content } } });
     }
   }
 }

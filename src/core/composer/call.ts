@@ -42,16 +42,12 @@ export interface ComposedCall extends Composed {
   readonly problems: readonly CollectProblem[];
 }
 
+/** The process by which a kind of call is composed. */
 const processes: Readonly<Record<CallKind, Process>> = {
-  turn: 'react',
-  run: 'react',
-  answer: 'sequential',
-  question: 'sequential',
+  ...{ turn: 'react', run: 'react' },
+  ...{ answer: 'sequential', question: 'sequential' },
   worker: 'mapreduce-worker',
 };
-
-/** The process by which a kind of call is composed. */
-export const processOf = (kind: CallKind): Process => processes[kind];
 
 /**
  * Composes a model call of Stemma (A-38). Every call goes through here, and its preview is the same value. Blocks of others come only as the profile
@@ -67,7 +63,7 @@ export function composeCall(call: Call): ComposedCall {
     contexts,
     query: query ?? null,
     queryPath: query === undefined ? 'none' : 'runtime',
-    process: processOf(call.kind),
+    process: processes[call.kind],
     enableShareContext: call.sharing ?? true,
   };
   const { messages, dropped } = arranged(input);
@@ -86,6 +82,20 @@ export function composeCall(call: Call): ComposedCall {
   };
 }
 
+/** The retrievers that a profile permits. */
+export const permittedOf = (permitted: readonly Permitted[], { experience, knowledge }: LayerSources['services'] = {}): LayerSources['services'] => ({
+  ...(permitted.includes('experience') && experience && { experience }),
+  ...(permitted.includes('knowledge') && knowledge && { knowledge }),
+});
+
+/** Blocks of others after the sentence that they are material to judge, with the finding that the call is about. */
+export function withNotes(made: Readonly<Record<string, string>>, finding: string | undefined): Record<string, string> {
+  const contexts = { ...made };
+  for (const key of ['experience__context', 'knowledge__context']) if (contexts[key]) contexts[key] = `${untrusted}\n\n${contexts[key]}`;
+  if (finding !== undefined) contexts.knowledge__context = [contexts.knowledge__context, `${untrusted}\n\n${finding}`].filter(Boolean).join('\n\n');
+  return contexts;
+}
+
 /** The blocks of a call, collected as if sharing were on, so that the preview names those that it drops. */
 function collectBlocks(call: Call): { contexts: Record<string, string>; problems: readonly CollectProblem[] } {
   const { kind, sources, finding, summary, additions, task, memory, query, permitted = [] } = call;
@@ -96,14 +106,11 @@ function collectBlocks(call: Call): { contexts: Record<string, string>; problems
   };
   const services: RuntimeServices = {
     framework: { text: () => [additions ?? '', frameworkText(kind, task)].filter((text) => text.trim() !== '').join('\n\n') },
-    ...(may('experience') && sources?.services.experience && { experience: sources.services.experience }),
-    ...(may('knowledge') && sources?.services.knowledge && { knowledge: sources.services.knowledge }),
+    ...permittedOf(permitted, sources?.services),
   };
   const asked = query ?? memory.findLast(({ role }) => role === 'human')?.content;
   const found = collectContexts({ state, services, process: 'react', ...(asked !== undefined && { query: asked }) });
-  const contexts: Record<string, string> = { ...found.contexts };
-  for (const key of ['experience__context', 'knowledge__context']) if (contexts[key]) contexts[key] = `${untrusted}\n\n${contexts[key]}`;
-  if (finding !== undefined) contexts.knowledge__context = [contexts.knowledge__context, `${untrusted}\n\n${finding}`].filter(Boolean).join('\n\n');
+  const contexts = withNotes(found.contexts, finding);
   if (summary !== undefined && summary.trim() !== '')
     contexts.compression__context = [contexts.compression__context, summary].filter(Boolean).join('\n\n');
   return { contexts, problems: found.problems };

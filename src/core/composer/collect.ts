@@ -1,44 +1,24 @@
 import { StemmaError } from '../base/index.js';
-import type { BlockKey, CollectServices, ExperienceRecord, KnowledgeChunk, OutputOf, Process } from '../contract/index.js';
+import type { BlockKey, CollectServices, ExperienceRecord, InputOf, KnowledgeChunk, OutputOf } from '../contract/index.js';
 import { experienceBlock, type KnowledgeLimits, knowledgeBlock, todoBlock } from './blocks.js';
 import { admission } from './layers.js';
 import type { State } from './state.js';
 
-/** Finds parts of documents for a query. */
-export interface KnowledgeRetriever {
-  readonly limits?: KnowledgeLimits;
-  retrieve(query: string): readonly KnowledgeChunk[];
-}
-
-/** Finds records of similar earlier work. */
-export interface ExperienceRetriever {
-  retrieve(query: string): readonly ExperienceRecord[];
-}
-
-/** Returns the todo as a text, or undefined to render it from the state. */
-export interface TodoSource {
-  text(): string | undefined;
-}
-
-/** Returns the framework's rules for every call, such as limits. They are never stored. */
-export interface FrameworkRules {
-  text(): string;
-}
-
 /** The services of a run. Without a service, its block is absent. */
 export interface RuntimeServices {
-  readonly knowledge?: KnowledgeRetriever;
-  readonly experience?: ExperienceRetriever;
-  readonly todo?: TodoSource;
-  readonly framework?: FrameworkRules;
+  /** Finds parts of documents for a query. */
+  readonly knowledge?: { readonly limits?: KnowledgeLimits; retrieve(query: string): readonly KnowledgeChunk[] };
+  /** Finds records of similar earlier work. */
+  readonly experience?: { retrieve(query: string): readonly ExperienceRecord[] };
+  /** Returns the todo as a text, or undefined to render it from the state. */
+  readonly todo?: { text(): string | undefined };
+  /** Returns the framework's rules for every call, such as limits. They are never stored. */
+  readonly framework?: { text(): string };
 }
 
-export interface Collection {
+interface Collection extends Pick<InputOf<'compose.collect'>, 'query' | 'process' | 'enableShareContext'> {
   readonly state: State;
   readonly services?: RuntimeServices;
-  readonly query?: string;
-  readonly process?: Process;
-  readonly enableShareContext?: boolean;
 }
 
 /**

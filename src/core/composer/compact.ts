@@ -1,6 +1,7 @@
-import type { MemoryMessage } from '../contract/index.js';
+import type { MemoryMessage, OutputOf } from '../contract/index.js';
 import type { Call } from './call.js';
 import { answeredCall, countMessage, toolCallsOf } from './memory.js';
+import { buildPatch } from './state.js';
 
 export interface CompactionPolicy {
   /** The number of newest messages that always stay. The turn that contains the first of them stays whole. */
@@ -10,10 +11,7 @@ export interface CompactionPolicy {
 }
 
 /** The messages to keep and to summarize, in order. `removed` is empty if nothing needs to change. */
-export interface CompactionPlan {
-  readonly kept: readonly MemoryMessage[];
-  readonly removed: readonly MemoryMessage[];
-}
+type CompactionPlan = Readonly<Record<'kept' | 'removed', readonly MemoryMessage[]>>;
 
 /** The default number of newest messages that stay. */
 const defaultTail = 5;
@@ -46,12 +44,40 @@ export function planCompaction(messages: readonly MemoryMessage[], policy: Compa
   return { kept: [...older.filter((unit) => stays.has(unit)), ...units.slice(tail)].flat(), removed };
 }
 
+/**
+ * Applies the compaction policy to a memory. `summary` is a given one, for example of a model; without it an extractive one is made. The caller applies
+ * the patch to its state: the summary and the shortened memory, or nothing if nothing changed.
+ */
+export function shortenMemory({ messages, previousSummary, summary, ...policy }: ShortenInput): OutputOf<'compose.shorten'> {
+  const { kept, removed } = planCompaction(messages, policy);
+  const before = costOf(messages);
+  if (removed.length === 0)
+    return { messages: [...messages], summary: '', removed: 0, kept: 0, tokens: { before, after: before }, historyText: '', patch: {} };
+  const text = summary?.trim() || extractiveSummary(removed, previousSummary);
+  return {
+    messages: [...kept],
+    summary: text,
+    removed: removed.length,
+    kept: kept.length,
+    tokens: { before, after: costOf(kept) },
+    historyText: historyText(removed),
+    patch: buildPatch({}, [['memory.compact', { messages: kept, summary: text }]]),
+  };
+}
+
+interface ShortenInput extends CompactionPolicy {
+  readonly messages: readonly MemoryMessage[];
+  /** `compression__context` so far. */
+  readonly previousSummary?: string;
+  readonly summary?: string;
+}
+
 /** Messages that belong together: a message with calls and all their results, or a single message. */
 type Unit = readonly MemoryMessage[];
 
 const isHuman = (message: MemoryMessage): boolean => message.role === 'human' || message.role === 'system';
 /** The estimated tokens of messages. */
-export const costOf = (messages: readonly MemoryMessage[]): number => messages.reduce((sum, message) => sum + countMessage(message), 0);
+const costOf = (messages: readonly MemoryMessage[]): number => messages.reduce((sum, message) => sum + countMessage(message), 0);
 
 function exchanges(messages: readonly MemoryMessage[]): readonly Unit[] {
   const units: MemoryMessage[][] = [];
@@ -84,7 +110,7 @@ function startOfTail(units: readonly Unit[], keepLast: number, budgetTokens: num
 }
 
 /** The text for a summarizing model: one line for each message, cut at 500 characters. */
-export const historyText = (messages: readonly MemoryMessage[]): string =>
+const historyText = (messages: readonly MemoryMessage[]): string =>
   messages.map((message) => `[${speakerOf(message)}] ${cut(message.content, 500, '...')}`).join('\n');
 
 function speakerOf(message: MemoryMessage): string {
@@ -115,7 +141,7 @@ export function summaryCall(removed: readonly MemoryMessage[], previousSummary: 
 }
 
 /** The default limit of a summary in tokens. */
-export const defaultSummaryTokens = 2_000;
+const defaultSummaryTokens = 2_000;
 
 /**
  * A summary made without a model: the prompts, the beginnings and ends of replies, the tool calls and the failures. An earlier

@@ -1,3 +1,4 @@
+import { defined } from '../base/index.js';
 import type { ComposedMessage, ComposedRow } from '../contract/index.js';
 import type { Preview } from './preview.js';
 
@@ -49,18 +50,10 @@ const maxArgumentsLength = 400;
 
 /** A compared message as a window shows it, with its text cut to `longest` characters. */
 export function shownRow({ change, message, place }: Compared, now: Preview, longest: number): ComposedRow {
-  const calls = Array.isArray(message.tool_calls) ? (message.tool_calls as { name?: unknown; args?: unknown }[]) : [];
+  const given = Array.isArray(message.tool_calls) ? (message.tool_calls as { name?: unknown; args?: unknown }[]) : [];
+  const calls = given.map((call) => ({ name: String(call.name ?? 'tool'), arguments: JSON.stringify(call.args ?? {}).slice(0, maxArgumentsLength) }));
   const { role, layer, tokens, name, content } = message;
   const entryKey = place === undefined ? undefined : now.messageOrigins[place]?.[0];
-  return {
-    change,
-    role,
-    layer,
-    tokens,
-    ...(name !== undefined && { name }),
-    text: content.slice(0, longest),
-    length: content.length,
-    calls: calls.map((call) => ({ name: String(call.name ?? 'tool'), arguments: JSON.stringify(call.args ?? {}).slice(0, maxArgumentsLength) })),
-    ...(entryKey !== undefined && { entryKey }),
-  };
+  const text = content.slice(0, longest);
+  return { change, role, layer, tokens, ...defined({ name }), text, length: content.length, calls, ...defined({ entryKey }) };
 }

@@ -11,15 +11,7 @@ interface Offer {
 }
 
 const accepted: readonly string[] = [
-  'systemPrompt',
-  'checkpointMessages',
-  'contexts',
-  'query',
-  'queryPath',
-  'turnId',
-  'humanMessage',
-  'process',
-  'enableShareContext',
+  ...['systemPrompt', 'checkpointMessages', 'contexts', 'query', 'queryPath', 'turnId', 'humanMessage', 'process', 'enableShareContext'],
 ] satisfies (keyof ComposeInput)[];
 
 /**
@@ -117,19 +109,17 @@ const offerOfMemory = (messages: readonly MemoryMessage[], admitted: Admission, 
   ...(admitted.memory || messages.length === 0 ? {} : { heldBack: `${process} does not get memory` }),
 });
 
+/** A message of this call. `marks`: what it has beside its text. */
+const offerOfText = (layer: string, content: string, marks: Partial<MemoryMessage>): Offer =>
+  content.trim() === '' ? { layer, messages: [], heldBack: 'it is empty' } : { layer, messages: [{ role: 'human', content, ...marks }] };
+
 /** The message is marked as internal, so that memory does not keep it. */
-function offerOfHumanMessage(text: string | null | undefined): readonly Offer[] {
-  if (text === null || text === undefined) return [];
-  const layer = 'human_message';
-  return [
-    text.trim() === '' ? { layer, messages: [], heldBack: 'it is empty' } : { layer, messages: [{ role: 'human', content: text, internal: true }] },
-  ];
-}
+const offerOfHumanMessage = (text: string | null | undefined): readonly Offer[] =>
+  text === null || text === undefined ? [] : [offerOfText('human_message', text, { internal: true })];
 
 function offerOfQuery({ query, queryPath, turnId }: ComposeInput): readonly Offer[] {
   if (query === null || query === undefined || queryPath !== 'runtime') return [];
-  const messages: readonly MemoryMessage[] = [{ role: 'human', content: query, ...(turnId ? { id: turnId } : {}) }];
-  return [query.trim() === '' ? { layer: 'query', messages: [], heldBack: 'it is empty' } : { layer: 'query', messages }];
+  return [offerOfText('query', query, turnId ? { id: turnId } : {})];
 }
 
 /** A message of memory as a composition has it. */

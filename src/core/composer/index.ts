@@ -4,15 +4,14 @@
 export { requestBody } from './body.js';
 export { type Call, type ComposedCall, composeCall, type LayerSources } from './call.js';
 export { collectContexts, type RuntimeServices, servicesOf } from './collect.js';
-export { type CompactionPolicy, planCompaction, summaryCall } from './compact.js';
-export { shortenMemory } from './compaction.js';
+export { type CompactionPolicy, planCompaction, shortenMemory, summaryCall } from './compact.js';
 export { type Compared, compareMessages, shownRow } from './compare.js';
 export { asCheckpoint, composeMessages } from './compose.js';
 export { afterNotice, untrusted } from './framework.js';
 export { savedBlocks } from './layers.js';
 export { chunksOfNote } from './notes.js';
 export { checkPairing } from './pairing.js';
-export { type Preview, type PreviewRequest, type PreviewSources, previewContext, previewRecorded } from './preview.js';
+export { type Preview, type PreviewRequest, type PreviewSources, previewRecorded } from './preview.js';
 export { rankByWords } from './rank.js';
 export { isPrompt, type RecordedLayers, type RecordedMessage, recordedLayers, type WholeMemory } from './recorded.js';
 export { groupDeltas, type Remembered, rememberedFacts, sumMemory } from './remembered.js';

@@ -48,7 +48,7 @@ function makeBlock(key: string, value: unknown): Block {
 const codePoints = (text: string): readonly number[] => Array.from(text, (letter) => letter.codePointAt(0) ?? 0);
 
 /** Compares texts by code points, not by UTF-16 units. */
-export function byCodePoint(a: string, b: string): number {
+function byCodePoint(a: string, b: string): number {
   const [left, right] = [codePoints(a), codePoints(b)];
   const differs = left.findIndex((point, place) => point !== right[place]);
   return differs === -1 ? left.length - right.length : (left[differs] ?? 0) - (right[differs] ?? -1);

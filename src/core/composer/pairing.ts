@@ -1,8 +1,7 @@
 import { refuse } from './refusals.js';
 
 /** A message with the ids of its calls and of the calls that it answers. */
-export interface PairedMessage {
-  readonly role: string;
+interface PairedMessage {
   readonly toolCalls?: readonly string[];
   readonly results?: readonly string[];
 }

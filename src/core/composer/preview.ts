@@ -1,12 +1,23 @@
-import type { ContextId, EntryKey } from '../base/index.js';
-import type { Composed, Entry, InputOf, Lifetime, OutputOf, Permitted, PreviewLayer, Process, QueryPath } from '../contract/index.js';
-import { countTokens, pairedCalls } from '../formats/index.js';
-import { collectContexts, type RuntimeServices } from './collect.js';
+import type { EntryKey } from '../base/index.js';
+import {
+  blockKeys,
+  type Composed,
+  type Entry,
+  type InputOf,
+  type OutputOf,
+  type Permitted,
+  type PreviewLayer,
+  type Process,
+  type QueryPath,
+} from '../contract/index.js';
+import { countTokens } from '../formats/index.js';
+import { type LayerSources, permittedOf, withNotes } from './call.js';
+import { collectContexts } from './collect.js';
 import { composeMessages } from './compose.js';
-import { afterNotice, frameworkText, untrusted } from './framework.js';
+import { afterNotice, frameworkText } from './framework.js';
 import { admission, orderedBlocks, reproducibleBlocks } from './layers.js';
 import { countMessage } from './memory.js';
-import { isPrompt, type RecordedLayers, recordedLayers } from './recorded.js';
+import { isPrompt, type RecordedLayers } from './recorded.js';
 import { refuse } from './refusals.js';
 
 export type PreviewRequest = Omit<InputOf<'compose.preview'>, 'id'>;
@@ -21,19 +32,15 @@ export interface PreviewSources {
   readonly isShared?: boolean | undefined;
   /** The layers that a profile permits, or that the caller chose. */
   readonly permitted: readonly Permitted[];
-  readonly services: Pick<RuntimeServices, 'knowledge' | 'experience'>;
+  readonly services: LayerSources['services'];
   /** The finding with its thread, if the next call answers the last message of a discussion. */
   readonly finding?: string | undefined;
 }
 
 /**
  * Composes a recorded conversation for a process, and tells where each layer comes from. By default it is the call that `turn.ask` makes, or
- * `ticket.answer` at the last message of a discussion. Pure: the caller passes entries and services.
+ * `ticket.answer` at the last message of a discussion. Of a long memory, the last prompt stands for all messages. Pure.
  */
-export const previewContext = (entries: readonly Entry[], sources: PreviewSources, request: PreviewRequest): Preview =>
-  previewRecorded(recordedLayers(pairedCalls(entries)), sources, request);
-
-/** The same for a conversation that is sorted into layers. Of a long memory, the last prompt stands for all messages. */
 export function previewRecorded(
   recorded: RecordedLayers,
   { systemPrompt, isShared = false, permitted, services, finding }: PreviewSources,
@@ -47,11 +54,11 @@ export function previewRecorded(
   };
   // Collects the blocks of an agent with sharing on, so that `dropped` lists what another process does not get.
   const query = request.query ?? prompt?.message.content ?? '';
-  const { contexts: made, problems } = collectContexts({ state, services: servicesFor(permitted, services, recorded, finding), query });
-  const contexts: Record<string, string> = { ...made };
-  for (const key of ['experience__context', 'knowledge__context']) if (contexts[key]) contexts[key] = `${untrusted}\n\n${contexts[key]}`;
-  if (finding !== undefined) contexts.knowledge__context = [contexts.knowledge__context, `${untrusted}\n\n${finding}`].filter(Boolean).join('\n\n');
-  Object.assign(contexts, request.contexts);
+  const rules = frameworkText(finding === undefined ? 'question' : 'answer');
+  // The framework: what the runtime added, then Stemma's rules.
+  const framework = { text: () => [...recorded.framework.map((entry) => entry.text ?? ''), rules].join('\n\n') };
+  const { contexts: made, problems } = collectContexts({ state, services: { framework, ...permittedOf(permitted, services) }, query });
+  const contexts = { ...withNotes(made, finding), ...request.contexts };
 
   const asked = queryOf(request, process, prompt?.message.content);
   const arranged = composeMessages({
@@ -72,22 +79,6 @@ export function previewRecorded(
     layers: layersOf(composed, contexts, recorded, request, finding !== undefined),
     messageOrigins: originsOf(composed, recorded, request),
     problems: [...problems],
-  };
-}
-
-/** The services of the layers that are permitted, and the framework: what the runtime added, then Stemma's rules. */
-function servicesFor(
-  permitted: readonly Permitted[],
-  { knowledge, experience }: PreviewSources['services'],
-  recorded: RecordedLayers,
-  finding: string | undefined,
-): RuntimeServices {
-  const rules = frameworkText(finding === undefined ? 'question' : 'answer');
-  const framework = { text: () => [...recorded.framework.map((entry) => entry.text ?? ''), rules].join('\n\n') };
-  return {
-    framework,
-    ...(knowledge && permitted.includes('knowledge') && { knowledge }),
-    ...(experience && permitted.includes('experience') && { experience }),
   };
 }
 
@@ -116,16 +107,10 @@ function queryOf(
   return { query: prompt, queryPath: 'runtime' };
 }
 
-const withoutPlace = ({ leftOut }: RecordedLayers): Composed['dropped'] =>
-  leftOut.messages === 0
-    ? []
-    : [
-        {
-          layer: 'checkpoint_messages',
-          reason: 'events, and thinking that no provider signed, have no place in memory',
-          ...leftOut,
-        },
-      ];
+function withoutPlace({ leftOut }: RecordedLayers): Composed['dropped'] {
+  const reason = 'events, and thinking that no provider signed, have no place in memory';
+  return leftOut.messages === 0 ? [] : [{ layer: 'checkpoint_messages', reason, ...leftOut }];
+}
 
 function originsOf(composed: Composed, recorded: RecordedLayers, request: PreviewRequest): EntryKey[][] {
   const memory = recorded.memory.values();
@@ -169,26 +154,13 @@ function layersOf(
   request: PreviewRequest,
   hasFinding: boolean,
 ): PreviewLayer[] {
-  const blocks = orderedBlocks({
-    framework__context: '',
-    experience__context: '',
-    knowledge__context: '',
-    todo__context: '',
-    compression__context: '',
-    ...contexts,
-  });
-  const sent = composed.messages.filter(({ layer }) => layer === 'checkpoint_messages');
+  const blocks = orderedBlocks({ ...Object.fromEntries(blockKeys.map((key) => [key, ''])), ...contexts });
+  const sent = composed.messages.filter(({ layer }) => layer === 'checkpoint_messages').map(({ tokens }) => tokens);
+  const remembered = sent.length > 0 ? sent : recorded.memory.map(({ message }) => countMessage(message));
   const offered: readonly (readonly [layer: string, tokens: number])[] = [
     ['system_prompt', composed.messages.find(({ layer }) => layer === 'system_prompt')?.tokens ?? 0],
     ...blocks.map(({ key, text }) => [key, countTokens(text)] as const),
-    [
-      'checkpoint_messages',
-      recorded.whole?.tokens ??
-        (sent.length > 0 ? sent.map(({ tokens }) => tokens) : recorded.memory.map(({ message }) => countMessage(message))).reduce(
-          (sum, tokens) => sum + tokens,
-          0,
-        ),
-    ],
+    ['checkpoint_messages', recorded.whole?.tokens ?? remembered.reduce((sum, tokens) => sum + tokens, 0)],
     ...(request.humanMessage === undefined ? [] : [['human_message', countTokens(request.humanMessage)] as const]),
     ...composed.messages.filter(({ layer }) => layer === 'query').map(({ tokens }) => ['query', tokens] as const),
   ];
@@ -196,20 +168,14 @@ function layersOf(
     const given = isGiven(layer, request);
     const from = given ? [] : recordedEntries(layer, recorded);
     const { whole } = layer === 'checkpoint_messages' ? recorded : {};
-    const commits = whole?.commits ?? commitsOf(from);
+    const commits = whole?.commits ?? [...new Set(from.map(({ source }) => source.commit))];
+    const isMemory = layer === 'checkpoint_messages';
     return {
       layer,
       tokens,
-      lifetime: lifetimeOf(layer),
-      origins:
-        layer === 'checkpoint_messages'
-          ? commits.map((commit) => ({ commit }))
-          : from.map((entry) => ({ commit: entry.source.commit, entryKey: entry.key })),
-      origin: given
-        ? 'Given here'
-        : layer === 'query'
-          ? "The turn's own prompt"
-          : originText(layer, { entries: whole?.entries ?? from.length, commits: commits.length }, hasFinding),
+      lifetime: isMemory || reproducibleBlocks.some((block) => block === layer) ? 'checkpoint' : 'call',
+      origins: isMemory ? commits.map((commit) => ({ commit })) : from.map(({ key, source }) => ({ commit: source.commit, entryKey: key })),
+      origin: given ? 'Given here' : originText(layer, { entries: whole?.entries ?? from.length, commits: commits.length }, hasFinding),
       present: composed.messages.some((message) => message.layer === layer && (message.content !== '' || layer === 'checkpoint_messages')),
     };
   });
@@ -221,12 +187,8 @@ function isGiven(layer: string, { query, systemPrompt, contexts }: PreviewReques
   return layer === 'system_prompt' ? systemPrompt !== undefined : contexts !== undefined && Object.hasOwn(contexts, layer);
 }
 
-const lifetimeOf = (layer: string): Lifetime =>
-  layer === 'checkpoint_messages' || (reproducibleBlocks as readonly string[]).includes(layer) ? 'checkpoint' : 'call';
-
-const commitsOf = (entries: readonly Entry[]): ContextId[] => [...new Set(entries.map((entry) => entry.source.commit))];
-
 function originText(layer: string, from: { readonly entries: number; readonly commits: number }, hasFinding: boolean): string {
+  if (layer === 'query') return "The turn's own prompt";
   if (layer === 'knowledge__context' && hasFinding) return 'The finding that is discussed, with its thread';
   if (from.entries > 0) {
     const entries = from.entries === 1 ? '1 entry' : `${from.entries} entries`;

@@ -37,16 +37,13 @@ const isSeen = (entry: Entry): boolean => !entry.marks?.includes('hidden');
 const system = (entry: Entry): boolean => entry.kind === 'text' && entry.role === 'system';
 const ofRuntime = (entry: Entry): boolean => entry.toolName !== systemPromptType && (entry.marks?.includes('meta') ?? false);
 
-/** The system prompts of a conversation: those of its layers. */
-export const systemPromptsIn = (entries: readonly Entry[]): Entry[] => entries.filter((entry) => isSeen(entry) && system(entry) && !ofRuntime(entry));
-
 /** Sorts the entries of a conversation into layers. Hidden entries are ignored. */
 export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
   const seen = entries.filter(isSeen);
   const is = (kind: Entry['kind']) => (entry: Entry) => entry.kind === kind;
   const leftOut = seen.filter((entry) => (entry.kind === 'thinking' && !isSigned(entry)) || entry.kind === 'event');
   return {
-    systemPrompt: systemPromptsIn(seen),
+    systemPrompt: seen.filter((entry) => system(entry) && !ofRuntime(entry)),
     framework: seen.filter((entry) => system(entry) && ofRuntime(entry)),
     summaries: seen.filter(is('summary')),
     todo: todoOf(seen),

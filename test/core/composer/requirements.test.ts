@@ -6,14 +6,17 @@ import {
   buildPatch,
   collectContexts,
   composeMessages,
-  previewContext,
+  type PreviewRequest,
+  type PreviewSources,
+  previewRecorded,
+  recordedLayers,
   requestBody,
   shortenMemory,
 } from '../../../src/core/composer/index.js';
 import { countMessage, dialogueOf } from '../../../src/core/composer/memory.js';
 import type { Entry } from '../../../src/core/contract/index.js';
 import { type ComposeInput, type MemoryMessage, type Process, processes } from '../../../src/core/contract/index.js';
-import { countTokens } from '../../../src/core/formats/index.js';
+import { countTokens, pairedCalls } from '../../../src/core/formats/index.js';
 import { filesBelow, isSource, textAt } from '../../support/source.js';
 
 const blocks = { framework__context: 'FW', experience__context: 'EXP', knowledge__context: 'KN', todo__context: 'TODO', compression__context: 'SUM' };
@@ -24,6 +27,9 @@ const compose = (more: Partial<ComposeInput> = {}) =>
 const layersOf = (process: Process, enableShareContext?: boolean): string[] =>
   compose({ process, ...(enableShareContext === undefined ? {} : { enableShareContext }) }).messages.map(({ layer }) => layer);
 const agents: readonly Process[] = ['sequential', 'dynamic', 'hierarchical', 'react'];
+
+const previewContext = (entries: readonly Entry[], sources: PreviewSources, request: PreviewRequest) =>
+  previewRecorded(recordedLayers(pairedCalls(entries)), sources, request);
 
 function reasonOf(work: () => unknown): unknown {
   try {
