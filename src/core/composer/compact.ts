@@ -110,7 +110,7 @@ function startOfTail(units: readonly Unit[], keepLast: number, budgetTokens: num
 }
 
 /** The text for a summarizing model: one line for each message, cut at 500 characters. */
-const historyText = (messages: readonly MemoryMessage[]): string =>
+export const historyText = (messages: readonly MemoryMessage[]): string =>
   messages.map((message) => `[${speakerOf(message)}] ${cut(message.content, 500, '...')}`).join('\n');
 
 function speakerOf(message: MemoryMessage): string {

@@ -4,7 +4,7 @@ import type { InputOf, Received, TicketEvent, TicketStatus, TicketTask } from '.
 import { readTicket } from './rows.js';
 import { knownContext, startNow } from './understood.js';
 
-export interface Asked {
+export interface AskedStart {
   /** Null means any agent or person. */
   readonly who: string | null;
   readonly task: TicketTask;
@@ -14,7 +14,7 @@ export interface Asked {
 }
 
 /** Requests that an agent or person starts on a ticket. A person or a runner decides whether to act on it (K5). */
-export function ask(chain: WriteChain, ticket: number, { who, task, contextId, by, move }: Asked): void {
+export function ask(chain: WriteChain, ticket: number, { who, task, contextId, by, move }: AskedStart): void {
   const moved = { moveFrom: move?.from, moveTo: move?.to };
   chain.db.insert('ticketEvent', { project: chain.project, ticket, at: chain.clock(), who, task, contextId, ...moved, by });
 }

@@ -2,7 +2,7 @@ import { sha256Of } from '../artifacts/index.js';
 import { badRequest, conflict, defined } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Ticket } from '../contract/index.js';
-import { type Asked, ask } from './events.js';
+import { type AskedStart, ask } from './events.js';
 import {
   type Change,
   type Changing,
@@ -125,7 +125,7 @@ function requestNewStarts(chain: WriteChain, before: TicketRecord, after: Ticket
 }
 
 /** Asks somebody to start on a ticket, from the context that suits them now. */
-export const askToStart = (chain: WriteChain, { no, ticketId }: TicketRecord, asked: Omit<Asked, 'contextId'>): void =>
+export const askToStart = (chain: WriteChain, { no, ticketId }: TicketRecord, asked: Omit<AskedStart, 'contextId'>): void =>
   ask(chain, no, { ...asked, contextId: asked.who === null ? null : startFrom(chain, { ticketId, who: asked.who }).contextId });
 
 /** Reads a ticket with its versions. @throws NOT_FOUND */

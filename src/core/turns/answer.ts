@@ -17,8 +17,7 @@ export interface Answering {
   readonly provider: string;
   readonly model?: string | undefined;
   readonly samples?: number | undefined;
-  /** The system messages of the call, if the composer has made them already. */
-  readonly system?: readonly LayerText[] | undefined;
+
   /** How the call is composed. The default is a question about the context. */
   readonly call?: ContextCall | undefined;
   /** Metadata of the reply's commit that differs from the context. */
@@ -33,12 +32,12 @@ export interface Answered {
 }
 
 /** The notice for a question without a recorded answer. */
-export const nothingRecorded =
+const nothingRecorded =
   'The recording has no answer: this project has no other branch that asks the same from the same context. Choose a model, or leave the question open.';
 
 /**
- * Runs a turn from a context: a provider replies, and each reply becomes a commit on top of it. The composer makes the call. A tool call gets the result of the same call earlier in the context; at any other call, the run
- * stops and leaves the call open. The provider `recorded` returns the reply of another branch that asks the same question, or a notice that no other
+ * Runs a turn from a context: a provider replies, and each reply becomes a commit on top of it. The composer makes the call. A tool call gets the
+ * result of the same call earlier in the context; at any other call, the run stops and leaves the call open. The provider `recorded` returns the reply of another branch that asks the same question, or a notice that no other
  * branch has a reply. @throws BAD_REQUEST for an unknown provider; NOT_FOUND for an unknown context.
  */
 export async function* answerContext(
@@ -57,12 +56,8 @@ export async function* answerContext(
   const commits: ContextId[] = [];
   for (let sample = 0; sample < (input.samples ?? 1); sample++) {
     const said = (part: Said): ReplyPart => ({ sample, ...part });
-    const question = questionOf(
-      chain,
-      base,
-      input.model,
-      input.system ?? systemTexts(composeContext(chain, base, input.call ?? { kind: 'question' })),
-    );
+    const system = systemTexts(composeContext(chain, base, input.call ?? { kind: 'question' }));
+    const question = questionOf(chain, base, input.model, system);
     const reply = yield* provider
       ? asked(chain, { ...question, provider }, said, signal)
       : recordedReplies(chain, question, found?.entries ?? [], said, signal);
@@ -121,12 +116,7 @@ export interface AnswerStep {
  */
 export async function* stepContext(chain: WriteChain, step: AnswerStep, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
   const base = findCommit(chain, step.id);
-  const question = {
-    ...stepQuestion(chain, base, step),
-    recording: [],
-    provider: step.provider,
-    once: true,
-  };
+  const question = { ...stepQuestion(chain, base, step), recording: [], provider: step.provider, once: true };
   const reply = yield* asked(chain, question, (part) => ({ sample: 0, ...part }), signal);
   if (reply.isStopped || reply.entries.length === 0) return undefined;
   return chain.artifacts.transaction(() => {
@@ -138,10 +128,10 @@ export async function* stepContext(chain: WriteChain, step: AnswerStep, signal?:
 
 type StepCall = Pick<AnswerStep, 'model' | 'tools' | 'parameters' | 'isOwn' | 'composed'>;
 
-function stepQuestion(chain: ReadChain, base: ContextRow, { model, tools, parameters, isOwn, composed }: StepCall): ModelQuestion {
+function stepQuestion(chain: ReadChain, base: ContextRow | undefined, { model, tools, parameters, isOwn, composed }: StepCall): ModelQuestion {
   return {
-    row: isOwn ? undefined : nearestCall(chain, base),
-    base,
+    row: isOwn || !base ? undefined : nearestCall(chain, base),
+    base: base ?? nowhere,
     model,
     edited: 'anything',
     composed: systemTexts(composed),
@@ -163,16 +153,8 @@ export function stepBody(
   step: StepCall & PreviewOf,
   entries: readonly WritableEntry[] = [],
 ): JsonObject {
-  if (base) return ownBody(chain, requestQuestion(chain, { ...stepQuestion(chain, base, step), wire: step.wire }), [], entries);
-  const question = {
-    ...step,
-    model: step.model,
-    row: undefined,
-    edited: 'anything' as const,
-    composed: systemTexts(step.composed),
-    request: { tools: [...step.tools] },
-  };
-  return writtenBody(requestQuestion(chain, { ...question, base: nowhere }), entries);
+  const question = requestQuestion(chain, { ...stepQuestion(chain, base, step), wire: step.wire });
+  return base ? ownBody(chain, question, [], entries) : writtenBody(question, entries);
 }
 
 /** In place of a commit that does not exist yet. Only names of new messages are made from it, and no provider gets these. */

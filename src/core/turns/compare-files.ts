@@ -2,6 +2,7 @@
 import type { ContextId } from '../base/index.js';
 import { findCommit, type ReadChain } from '../chain/index.js';
 import type { ComparedFile, KnownFile } from '../contract/index.js';
+import type { Knowledge } from './files.js';
 import { recordingOf } from './recording.js';
 
 /**
@@ -18,11 +19,11 @@ export function compareFiles(chain: ReadChain, { a, b }: { a: ContextId; b: Cont
     const isTouched = [before, after].some((file) => file?.touches.some(({ how }) => how !== 'read'));
     const isSame = before?.content != null && before.content === after?.content;
     if (!isTouched || isSame) return [];
-    return [
-      { path, a: before ? { known: before.known, content: before.content } : null, b: after ? { known: after.known, content: after.content } : null },
-    ];
+    return [{ path, a: knowledgeOf(before), b: knowledgeOf(after) }];
   });
 }
+
+const knowledgeOf = (file: KnownFile | undefined): Knowledge | null => (file ? { known: file.known, content: file.content } : null);
 
 interface Files {
   /** The entry of the last touch, by path. */

@@ -59,20 +59,13 @@ function sideAfter(chain: ReadChain, id: ContextId, stop: Stop | undefined, shar
 }
 
 /** Aligns what comes after the shared entries. If one context ends there, nothing is read. */
-function alignmentAfter(
-  chain: ReadChain,
-  stop: Stop | undefined,
-  shared: number,
-  [a, b]: readonly [SideAfter, SideAfter],
-): ReturnType<typeof alignment> {
+function alignmentAfter(chain: ReadChain, stop: Stop | undefined, shared: number, [a, b]: readonly [SideAfter, SideAfter]) {
   const [aCount, bCount] = [a.count, b.count];
   const only = { aStart: 0, aCount, bStart: 0, bCount };
   if (aCount === 0 || bCount === 0)
-    return { hunks: aCount > 0 ? [{ op: 'removed', ...only }] : bCount > 0 ? [{ op: 'added', ...only }] : [], moved: [] };
-  const [aRows, bRows] = [a, b].map(({ id, count }) => outlinePart(chain, { id, stop, offset: shared, limit: count }).rows) as [
-    OutlineRow[],
-    OutlineRow[],
-  ];
+    return { hunks: aCount + bCount > 0 ? [{ op: aCount > 0 ? ('removed' as const) : ('added' as const), ...only }] : [], moved: [] };
+  const rowsOf = ({ id, count }: SideAfter) => outlinePart(chain, { id, stop, offset: shared, limit: count }).rows;
+  const [aRows, bRows] = [rowsOf(a), rowsOf(b)];
   const keys = [new Set(aRows.map((row) => row.key)), new Set(bRows.map((row) => row.key))] as const;
   return alignment(
     alignables(chain, { id: a.id, stop, offset: shared }, aRows, (row) => keys[1].has(row.key)),
@@ -112,7 +105,7 @@ function alignables(
 }
 
 /** A string that is equal for entries with the same content. */
-export const comparedContent = ({ role, kind, toolName, text, arguments: given, media }: Entry): string =>
+const comparedContent = ({ role, kind, toolName, text, arguments: given, media }: Entry): string =>
   `${role} ${kind} ${toolName ?? ''} ${text ?? ''} ${given === undefined ? '' : canonicalJson(given as Json)} ${media?.artifactRef ?? ''}`;
 
 /** Compares the arguments of pairs of tool calls. @throws BAD_REQUEST for a position outside the context. */
@@ -143,7 +136,7 @@ export function compareTurns(chain: ReadChain, left: ContextId, right: ContextId
   return { base, same, added, removed, changed, hunks, a: sideOf(chain, a), b: sideOf(chain, b) };
 }
 
-export type TurnComparison = Omit<ContextDiff, 'tokens' | 'counted' | 'moved'> & { readonly a: ComparedSide; readonly b: ComparedSide };
+type TurnComparison = Omit<ContextDiff, 'tokens' | 'counted' | 'moved'> & { readonly a: ComparedSide; readonly b: ComparedSide };
 
 /** The size of a context, and the recorded tokens, cost and time of its last turn. @throws NOT_FOUND */
 export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
@@ -161,16 +154,8 @@ export function sideOf(chain: ReadChain, id: ContextId): ComparedSide {
   // A fork contains entries of the original and of its author, so the time between them is not working time.
   const isWork = row.forked === 0 || ownRun(chain, row.id) !== undefined;
   const { model, tokens, usage, cost, costAtLeast, ms, input } = turnOf(chain, row.id);
-  return {
-    ...shared,
-    model,
-    tokens,
-    calls: input.requests.length,
-    usage,
-    cost,
-    ...(costAtLeast && { costAtLeast }),
-    ms: isWork ? ms : null,
-  };
+  const calls = input.requests.length;
+  return { ...shared, model, tokens, calls, usage, cost, ...(costAtLeast && { costAtLeast }), ms: isWork ? ms : null };
 }
 
 /** The last common ancestor of all commits, or null. @throws NOT_FOUND */

@@ -1,4 +1,5 @@
-import { backwards, type ContextRow, entries, findCommit, isShared, type ReadChain, readSettings, type Step, templateText } from '../chain/index.js';
+import type { CommitSeq } from '../base/index.js';
+import { backwards, type ContextRow, commitAt, entries, isShared, type ReadChain, readSettings, templateText } from '../chain/index.js';
 import { type Call, type ComposedCall, composeCall, recordedLayers } from '../composer/index.js';
 import type { Entry } from '../contract/index.js';
 import { pairedCalls } from '../formats/index.js';
@@ -12,22 +13,17 @@ const nearCalls = 32;
 /** The commit with the nearest call of a context that a runtime recorded. */
 export function nearestCall(chain: ReadChain, base: ContextRow): ContextRow | undefined {
   if (!chain.db.one('SELECT 1 FROM request WHERE project = ? LIMIT 1', chain.project)) return undefined;
-  const near = [...stepsNear(chain, base)];
-  const called = commitsWithCalls(
-    chain,
-    near.map(({ seq }) => seq),
-  );
-  const step = near.find(({ seq }) => called.has(seq));
-  return step && findCommit(chain, step.id);
+  const near = commitsNear(chain, base);
+  const called = commitsWithCalls(chain, near);
+  const seq = near.find((each) => called.has(each));
+  return seq === undefined ? undefined : commitAt(chain, seq);
 }
 
 /** The last commits of a context, newest first. It reads no others. */
-function* stepsNear(chain: ReadChain, base: ContextRow): Generator<Step> {
-  let count = 0;
-  for (const step of backwards(chain, base)) {
-    yield step;
-    if (++count === nearCalls) return;
-  }
+function commitsNear(chain: ReadChain, base: ContextRow): CommitSeq[] {
+  const near: CommitSeq[] = [];
+  for (const { seq } of backwards(chain, base)) if (near.push(seq) === nearCalls) break;
+  return near;
 }
 
 /**
@@ -46,7 +42,7 @@ function recordedPrompt(chain: ReadChain, base: ContextRow): string | undefined 
 
 /** The system prompt of the nearest turn of an agent. */
 function cardPrompt(chain: ReadChain, base: ContextRow): string | undefined {
-  const near = [...stepsNear(chain, base)].map(({ seq }) => seq);
+  const near = commitsNear(chain, base);
   const turns = turnsOfCommits(chain, near);
   const last = near.find((seq) => turns.has(seq));
   const turn = last === undefined ? undefined : turns.get(last);

@@ -103,11 +103,8 @@ export function followingTurns(chain: ReadChain, input: { id: ContextId; origina
     original: original.id,
     answersFirst: plan.unanswered !== undefined,
     turns: [...plan.turns],
-    originals: rows.map(({ row, base }) => ({
-      id: row.id,
-      summary: row.summary,
-      createdAt: toTimestamp(row.createdAt),
-      turns: row.depth - base.depth,
-    })),
+    originals: rows.map(({ row: { id, summary, createdAt, depth }, base: from }) => {
+      return { id, summary, createdAt: toTimestamp(createdAt), turns: depth - from.depth };
+    }),
   };
 }

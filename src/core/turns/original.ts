@@ -1,5 +1,5 @@
 // From an edit to what it was made from: the fork, the answer to its prompt, and the turn that it stands in for.
-import type { ContextId } from '../base/index.js';
+import type { CommitSeq, ContextId } from '../base/index.js';
 import { type ContextRow, commitAt, findChildren, findCommit, type ReadChain, readOutline, turnPartsAt } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
 
@@ -38,13 +38,8 @@ export const withAnswer = (chain: ReadChain, id: ContextId): ContextId => {
 /** The commits with the same parent, in recorded order. Commits without a parent are compared within their session. */
 function siblingsOf(chain: ReadChain, row: ContextRow): ContextRow[] {
   if (row.parent !== null) return findChildren(chain, commitAt(chain, row.parent)).sort((a, b) => a.seq - b.seq);
-  return chain.db
-    .all<{ seq: ContextRow['seq'] }>(
-      'SELECT seq FROM context WHERE +project = ? AND parent IS NULL AND sessionId IS ? ORDER BY seq',
-      chain.project,
-      row.sessionId,
-    )
-    .map(({ seq }) => commitAt(chain, seq));
+  const roots = 'SELECT seq FROM context WHERE +project = ? AND parent IS NULL AND sessionId IS ? ORDER BY seq';
+  return chain.db.column<CommitSeq>(roots, chain.project, row.sessionId).map((seq) => commitAt(chain, seq));
 }
 
 /** The turn of the original branch in whose place a fork stands. A fork that changed an earlier turn copies the turns after it. */

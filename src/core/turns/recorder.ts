@@ -1,9 +1,9 @@
 import { type ArtifactNo, type CommitSeq, type ContextId, defined, type EntryKey, type Timestamp } from '../base/index.js';
 import { type ReadChain, readParsed, type Step } from '../chain/index.js';
-import { type Kind, type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
+import { type Kind, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { countTokens, type DeltaOutline, outlineOfParsed } from '../formats/index.js';
 import { isTurn, lastedIn } from '../usage/index.js';
-import { type Knowledge, nothingKnown, todosOf, touchOf } from './files.js';
+import { type Knowledge, nothingKnown, type Touch, todosOf, touchOf } from './files.js';
 
 type OutlineEntry = DeltaOutline['entries'][number];
 
@@ -30,7 +30,7 @@ export interface ContentPlace {
 }
 
 /** A tool call, and the step of its result (infinity while the call is open). */
-export interface RecordedToolCall {
+interface RecordedToolCall {
   readonly step: number;
   readonly key: EntryKey;
   readonly toolCallId: string;
@@ -40,13 +40,10 @@ export interface RecordedToolCall {
 }
 
 /** The effect of a call on a file. */
-export interface RecordedTouch {
+interface RecordedTouch extends Pick<Touch, 'how' | 'isFresh'>, Pick<Knowledge, 'known'> {
   /** The step of the result. The effect is unknown before this step. */
   readonly step: number;
   readonly key: EntryKey;
-  readonly how: KnownFile['touches'][number]['how'];
-  readonly isFresh: boolean;
-  readonly known: KnownFile['known'];
   readonly call: ContentPlace;
   readonly result: ContentPlace;
 }

@@ -51,22 +51,14 @@ export function* recordedReplies(
     yield* shownEntry(entry, said);
     entries.push(draftOf(entry));
   }
-  const call = {
-    ...printOf(asked.wire, ownBody(chain, asked, given)),
-    replies: given.length,
-    at,
-    ms: 0,
-    tokens: unknownUsage,
-    cost: null,
-    stop: null,
-  };
+  const print = printOf(asked.wire, ownBody(chain, asked, given));
+  const call = { ...print, replies: given.length, at, ms: 0, tokens: unknownUsage, cost: null, stop: null };
   return { entries, question: asked, calls: entries.length > given.length ? [call] : [], isStopped: false };
 }
 
 /** An entry of a recording as parts of a reply. */
 export function* shownEntry(entry: Entry, said: (part: Said) => ReplyPart): Generator<ReplyPart> {
-  if (entry.kind === 'tool_result')
-    yield said({ kind: 'tool_result', delta: entry.text ?? '', ...(entry.toolName !== undefined && { toolName: entry.toolName }) });
+  if (entry.kind === 'tool_result') yield said({ kind: 'tool_result', delta: entry.text ?? '', ...defined({ toolName: entry.toolName }) });
   for (const piece of recordedPieces(entry)) yield* shown(piece, said);
 }
 
@@ -157,36 +149,23 @@ async function* askedOfPerson(
 ): AsyncGenerator<ReplyPart, Awaited<ReturnType<Questions['ask']>['answer']>> {
   if (!person) return undefined;
   const { questionId, answer } = person.ask(signal);
-  yield said({
-    kind: 'question',
-    delta: JSON.stringify(call.arguments ?? {}),
-    questionId,
-    ...(call.toolName !== undefined && { toolName: call.toolName }),
-  });
+  yield said({ kind: 'question', delta: JSON.stringify(call.arguments ?? {}), questionId, ...defined({ toolName: call.toolName }) });
   return await answer;
 }
 
 /** Adds a piece to the entries. Text is appended to the last entry of its kind. */
 function take(entries: EntryDraft[], piece: ReplyPiece): void {
   const last = entries.at(-1);
-  switch (piece.kind) {
-    case 'text':
-    case 'thinking':
-      if (last?.role === 'assistant' && last.kind === piece.kind && last.result === undefined)
-        entries[entries.length - 1] = { ...last, text: (last.text ?? '') + piece.delta };
-      else entries.push({ role: 'assistant', kind: piece.kind, text: piece.delta });
-      return;
-    case 'signature':
-      seal(entries, piece);
-      return;
-    case 'tool_call':
-      entries.push({ role: 'assistant', kind: 'tool_call', toolName: piece.toolName, toolCallId: piece.toolCallId, arguments: piece.arguments });
-      return;
-    case 'waiting':
-    case 'usage':
-    case 'end':
-      return;
+  const { kind } = piece;
+  if (kind === 'signature') seal(entries, piece);
+  if (kind === 'tool_call') {
+    const { toolName, toolCallId, arguments: given } = piece;
+    entries.push({ role: 'assistant', kind, toolName, toolCallId, arguments: given });
   }
+  if (kind !== 'text' && kind !== 'thinking') return;
+  if (last?.role === 'assistant' && last.kind === kind && last.result === undefined)
+    entries[entries.length - 1] = { ...last, text: (last.text ?? '') + piece.delta };
+  else entries.push({ role: 'assistant', kind, text: piece.delta });
 }
 
 /** Adds a signature to the last entry. Encrypted thinking has no text, only its signature. */
@@ -200,33 +179,23 @@ function seal(entries: EntryDraft[], { name = 'signature', signature }: Extract<
 
 /** Converts a piece for display. Signatures are not shown, and counts are shown at the end. */
 function* shown(piece: ReplyPiece, said: (part: Said) => ReplyPart): Generator<ReplyPart> {
-  switch (piece.kind) {
-    case 'text':
-    case 'thinking':
-      yield said({ kind: piece.kind, delta: piece.delta });
-      return;
-    case 'tool_call':
-      yield said({ kind: 'tool_call', delta: JSON.stringify(piece.arguments ?? {}), toolName: piece.toolName });
-      return;
-    case 'waiting':
-      yield said({ kind: 'waiting', delta: piece.reason, ms: piece.ms });
-      return;
-    case 'signature':
-    case 'usage':
-    case 'end':
-      return;
-  }
+  const { kind } = piece;
+  if (kind === 'text' || kind === 'thinking') yield said({ kind, delta: piece.delta });
+  if (kind === 'tool_call') yield said({ kind, delta: JSON.stringify(piece.arguments ?? {}), toolName: piece.toolName });
+  if (kind === 'waiting') yield said({ kind, delta: piece.reason, ms: piece.ms });
 }
 
 /** A key that is equal for calls of the same tool with the same arguments. */
 export const callName = (call: Pick<EntryDraft, 'toolName' | 'arguments'>): string =>
   `${call.toolName ?? ''} ${canonicalJson((call.arguments ?? {}) as Json)}`;
 
+/** The tool results among entries, by the ids of their calls. */
+export const resultsIn = (entries: readonly Entry[]): ReadonlyMap<string, Entry> =>
+  new Map(entries.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId !== undefined ? [[entry.toolCallId, entry] as const] : [])));
+
 /** Recorded tool results by call key. */
 function answersIn(recording: readonly Entry[]): ReadonlyMap<string, Entry> {
-  const results = new Map(
-    recording.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId !== undefined ? [[entry.toolCallId, entry] as const] : [])),
-  );
+  const results = resultsIn(recording);
   return new Map(
     recording.flatMap((entry) => {
       const result = entry.kind === 'tool_call' ? results.get(entry.toolCallId ?? '') : undefined;

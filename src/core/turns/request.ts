@@ -3,7 +3,7 @@ import type { ContextRow, ReadChain } from '../chain/index.js';
 import { requestBody } from '../composer/index.js';
 import type { ComposedMessage, RequestEdits, TurnRequest, Wire } from '../contract/index.js';
 import { getRequest, type LayerText, listRequests, type OwnQuestion, type TextChange, wireOf, wordsOf } from '../requests/index.js';
-import { settingMembers } from './settings.js';
+import { settingMembers, settingNames } from './settings.js';
 
 /** A request to a model: the context `base`, with the system prompt, tools and settings of a recorded call. */
 export interface ModelQuestion {
@@ -164,8 +164,7 @@ function leadingIn(messages: readonly Json[]): number {
   return leading < 0 ? messages.length : leading;
 }
 
-/** Converts a system prompt to a wire format; as messages if it was sent as messages. Composed blocks stay messages of their own. */
-/** The system prompt on a wire. Providers refuse empty texts, so none is sent. */
+/** A system prompt on a wire; as messages if it was sent as messages. Composed blocks stay messages of their own. Providers refuse empty texts. */
 function systemFor(wire: Wire, given: readonly string[], own: Parts | undefined, isApart: boolean): System {
   const texts = given.filter((text) => text.trim() !== '');
   if (texts.length === 0) return { members: {}, messages: [] };
@@ -184,14 +183,8 @@ function systemFor(wire: Wire, given: readonly string[], own: Parts | undefined,
   }
 }
 
-/** Names of the settings that every provider has. */
-const commonNames: Readonly<Record<Wire, Readonly<Record<'temperature' | 'topP' | 'most', string>>>> = {
-  anthropic: { temperature: 'temperature', topP: 'top_p', most: 'max_tokens' },
-  openai: { temperature: 'temperature', topP: 'top_p', most: 'max_tokens' },
-  responses: { temperature: 'temperature', topP: 'top_p', most: 'max_output_tokens' },
-  gemini: { temperature: 'temperature', topP: 'topP', most: 'maxOutputTokens' },
-};
-const commonSettings = ['temperature', 'topP', 'most'] as const;
+/** The settings that every provider has. */
+const commonSettings = ['temperature', 'top_p', 'max_tokens'] as const;
 
 /** Settings that every call of a wire format has. */
 const defaultSettings: Readonly<Record<Wire, JsonObject>> = {
@@ -216,8 +209,8 @@ function settingsFor(wire: Wire, recorded: Parts | undefined): JsonObject {
   const from = recorded && (recorded.wire === 'gemini' && isObject(own.generationConfig) ? own.generationConfig : own);
   const common = Object.fromEntries(
     commonSettings.flatMap((name) => {
-      const value = recorded && from?.[commonNames[recorded.wire][name]];
-      return value === undefined ? [] : [[commonNames[wire][name], value] as const];
+      const value = recorded && from?.[settingNames[recorded.wire][name] as string];
+      return value === undefined ? [] : [[settingNames[wire][name], value] as const];
     }),
   );
   const said = wire === 'gemini' && Object.keys(common).length ? { generationConfig: common } : common;
@@ -253,13 +246,8 @@ function asTool(tool: Json): Json[] {
   if (!isObject(tool)) return [];
   const own = isObject(tool.function) ? tool.function : tool;
   if (typeof own.name !== 'string' || own.input_schema !== undefined) return [tool];
-  return [
-    {
-      name: own.name,
-      ...(own.description !== undefined && { description: own.description }),
-      input_schema: own.parameters ?? own.parametersJsonSchema ?? { type: 'object' },
-    },
-  ];
+  const schema = own.parameters ?? own.parametersJsonSchema ?? { type: 'object' };
+  return [{ name: own.name, ...(own.description !== undefined && { description: own.description }), input_schema: schema }];
 }
 
 /** Converts tools of the Messages API to a wire format. Recorded tools keep their form; built-in tools of other providers are dropped. */
@@ -288,17 +276,13 @@ const toolFor: Readonly<Record<Wire, (tool: JsonObject, name: string) => Json>> 
   gemini: (tool, name) => ({ name, description: descriptionOf(tool), parametersJsonSchema: schemaOf(tool) }),
 };
 
-/** The body of a call whose messages the composer made, in the format of its provider. */
+/** The body of a call whose messages the composer made, in the format of its provider. `tools` may have the form of any provider. */
 export function composedBody(
   messages: readonly ComposedMessage[],
   wire: Wire,
   { model, tools, parameters }: { readonly model: string; readonly tools: readonly Json[]; readonly parameters: Readonly<Record<string, unknown>> },
 ): JsonObject {
-  return { ...(requestBody(messages, wire, model) as JsonObject), ...ownMembers(wire, tools, parameters) };
-}
-
-/** Tools and settings for a request that Stemma composes itself, as members of the body. `tools` may have the form of any provider. */
-function ownMembers(wire: Wire, tools: readonly Json[], settings: Readonly<Record<string, unknown>>): JsonObject {
   const offered = toolsFor(wire, tools.flatMap(asTool), undefined);
-  return { ...settingMembers(wire, settings, Object.keys(offered).length > 0), ...offered };
+  const settings = settingMembers(wire, parameters, Object.keys(offered).length > 0);
+  return { ...(requestBody(messages, wire, model) as JsonObject), ...settings, ...offered };
 }

@@ -10,12 +10,12 @@ import type { ModelQuestion } from './request.js';
 import { together } from './together.js';
 import { deltaEntries, ownInput } from './turns.js';
 
-export interface Rerun extends InputOf<'turn.rerun'> {
+interface Rerun extends InputOf<'turn.rerun'> {
   /** Called in the transaction that commits a reply. */
   readonly made?: ((sample: number, commit: ContextId) => void) | undefined;
 }
 
-export interface Reran {
+interface Reran {
   /** One branch on `base` per reply. */
   readonly commits: ContextId[];
   /** The edited input of the turn; the turn itself if nothing is stored. */
@@ -93,31 +93,17 @@ function replacedBy(chain: ReadChain, row: ContextRow, edits: readonly Edit[]): 
 
 /** A signal that aborts with another signal, or when `stop` is called. */
 export function stopping(signal: AbortSignal | undefined): { readonly signal: AbortSignal; readonly stop: () => void } {
-  const controller = new AbortController();
-  const stop = (): void => controller.abort();
-  signal?.addEventListener('abort', stop);
-  if (signal?.aborted) stop();
-  return {
-    signal: controller.signal,
-    stop: () => {
-      signal?.removeEventListener('abort', stop);
-      stop();
-    },
-  };
-}
-
-interface Sampled {
-  readonly commit?: ContextId;
-  readonly error?: unknown;
+  const own = new AbortController();
+  return { signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal, stop: () => own.abort() };
 }
 
 /** Runs one sample to its end and commits its reply. An error ends this sample only. */
-export async function* oneSample(
+async function* oneSample(
   chain: WriteChain,
   stream: AsyncGenerator<ReplyPart, TurnReply> | Generator<ReplyPart, TurnReply>,
   how: Kept,
   said: (part: Said) => ReplyPart,
-): AsyncGenerator<ReplyPart, Sampled> {
+): AsyncGenerator<ReplyPart, { readonly commit?: ContextId; readonly error?: unknown }> {
   try {
     const reply = yield* stream;
     if (reply.isStopped || !reply.entries.length) return {};

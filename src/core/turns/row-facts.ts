@@ -1,10 +1,11 @@
-import { type ContextId, StemmaError } from '../base/index.js';
+import { type ContextId, defined, StemmaError } from '../base/index.js';
 import { type ContextRow, findCommit, type ReadChain, readParsed } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
 import { listRequests, ownSpans } from '../requests/index.js';
 import { callsIn, costsAt, lastedIn, lastModels } from '../usage/index.js';
 import { type LineChanges, touchOf } from './files.js';
+import { resultsIn } from './reply.js';
 import { deltaEntries } from './turns.js';
 
 /**
@@ -12,11 +13,9 @@ import { deltaEntries } from './turns.js';
  * is damaged or gone are omitted.
  */
 export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[] {
-  const rows = ids.map((named) => findCommit(chain, named));
-  const costs = costsAt(
-    chain,
-    rows.map(({ id }) => id),
-  );
+  const rows = ids.map((id) => findCommit(chain, id));
+  const named = rows.map(({ id }) => id);
+  const costs = costsAt(chain, named);
   const seqs = rows.map(({ seq }) => seq);
   const runs = ownSpans(chain, seqs);
   const cardTurns = turnsOfCommits(chain, seqs);
@@ -71,7 +70,7 @@ const maxTouched = 20;
 
 /** The files that calls touched; written and changed files come first. */
 function touchedFiles(format: string, own: readonly Entry[], calls: readonly Entry[]): RowFacts['touched'] {
-  const results = new Map(own.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
+  const results = resultsIn(own);
   const touched = new Map<string, Omit<RowFacts['touched'][number], 'path'>>();
   for (const call of calls) {
     const result = results.get(call.toolCallId ?? '');
@@ -85,9 +84,9 @@ function touchedFiles(format: string, own: readonly Entry[], calls: readonly Ent
 
 /** The sum of the added and removed lines of two calls. A number stays unknown if neither call has it. */
 function sum(a: LineChanges | undefined, b: LineChanges | undefined): LineChanges {
-  const added = a?.added === undefined && b?.added === undefined ? undefined : (a?.added ?? 0) + (b?.added ?? 0);
-  const removed = a?.removed === undefined && b?.removed === undefined ? undefined : (a?.removed ?? 0) + (b?.removed ?? 0);
-  return { ...(added !== undefined && { added }), ...(removed !== undefined && { removed }) };
+  const of = (part: keyof LineChanges): number | undefined =>
+    a?.[part] === undefined && b?.[part] === undefined ? undefined : (a?.[part] ?? 0) + (b?.[part] ?? 0);
+  return defined({ added: of('added'), removed: of('removed') });
 }
 
 /** The model of the last request of a commit that Stemma made, because a repeated reply can lack its author. */

@@ -5,7 +5,7 @@ import type { Wire } from '../contract/index.js';
 type Setting = 'temperature' | 'top_p' | 'top_k' | 'max_tokens' | 'stop' | 'seed' | 'presence_penalty' | 'frequency_penalty' | 'reasoning_effort';
 
 /** The names of settings on each wire. A setting that is missing does not exist there. */
-const names: Readonly<Record<Wire, Readonly<Partial<Record<Setting, string>>>>> = {
+export const settingNames: Readonly<Record<Wire, Readonly<Partial<Record<Setting, string>>>>> = {
   anthropic: { temperature: 'temperature', top_p: 'top_p', top_k: 'top_k', max_tokens: 'max_tokens', stop: 'stop_sequences' },
   openai: {
     ...{ temperature: 'temperature', top_p: 'top_p', top_k: 'top_k', max_tokens: 'max_tokens', stop: 'stop', seed: 'seed' },
@@ -31,10 +31,8 @@ const synonyms: Readonly<Record<string, Setting>> = {
   frequencyPenalty: 'frequency_penalty',
 };
 
-const known: ReadonlySet<string> = new Set<Setting>([
-  ...(['temperature', 'top_p', 'top_k', 'max_tokens', 'stop', 'seed', 'presence_penalty', 'frequency_penalty'] as const),
-  'reasoning_effort',
-]);
+/** Chat completions have every setting. */
+const known: ReadonlySet<string> = new Set(Object.keys(settingNames.openai));
 
 /** Members of a configuration that the call itself decides, or that belong to the connection. A secret never becomes a part of a body. */
 const notSent: ReadonlySet<string> = new Set([
@@ -69,7 +67,7 @@ const bodyNames: ReadonlySet<string> = new Set(['safetySettings', 'cachedContent
 
 function knownMember(wire: Wire, setting: Setting, value: Json): JsonObject {
   if (setting === 'reasoning_effort' && wire === 'responses') return { reasoning: { effort: value } };
-  const name = names[wire][setting];
+  const name = settingNames[wire][setting];
   if (name === undefined) return {};
   // Only chat completions accept a single stop word without a list.
   return { [name]: setting === 'stop' && wire !== 'openai' && !Array.isArray(value) ? [value] : value };

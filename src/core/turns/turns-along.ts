@@ -67,11 +67,8 @@ export function lastTurn(chain: ReadChain, tip: ContextRow): { readonly turn: Co
 
 /** Turns with their durations. Those that are not stored are read from the contents. */
 export function timed(chain: ReadChain, turns: readonly CountedTurn[]): TimedTurn[] {
-  const read = factsAlong(
-    chain,
-    turnFacts,
-    turns.flatMap(({ step, stored }) => (stored ? [] : [step])),
-  );
+  const unread = turns.flatMap(({ step, stored }) => (stored ? [] : [step]));
+  const read = factsAlong(chain, turnFacts, unread);
   return turns.map((turn) => {
     const { startedAt, endedAt, ms } = turn.stored ?? read(turn.step);
     return { ...turn, startedAt, endedAt, ms };

@@ -5,6 +5,7 @@ import { type OutlineEntry, promptAt } from '../formats/index.js';
 import { agentNamed, type AgentTurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
 import { callsOfCommit, type OwnRun, ownRun, settingsBody } from '../requests/index.js';
 import { costsAt } from '../usage/index.js';
+import { resultsIn } from './reply.js';
 import { lastTurn, type TimedTurn, timed, turnsIn, turnsTo, visibleIn } from './turns-along.js';
 
 /**
@@ -29,24 +30,21 @@ export function listTurns(chain: ReadChain, query: { id?: ContextId | undefined;
 }
 
 /** The turns of a chain, with each commit as its own turn. */
-export function listCommitTurns(chain: ReadChain, tip: ContextRow): TurnRow[] {
-  const turns = turnsTo(chain, tip);
+export const listCommitTurns = (chain: ReadChain, tip: ContextRow): TurnRow[] => eachTurn(chain, turnsTo(chain, tip), 0);
+
+/** Each commit as a turn of its own, after so many turns. */
+function eachTurn(chain: ReadChain, turns: Parameters<typeof timed>[1], before: number): TurnRow[] {
   const names = readNames(chain, turns);
-  return timed(chain, turns).map((turn, at) => makeRow(chain, { commits: [turn], cardTurn: undefined }, at + 1, names));
+  return timed(chain, turns).map((turn, at) => makeRow(chain, { commits: [turn], cardTurn: undefined }, before + at + 1, names));
 }
 
 /** The last turns of a chain, after so many turns and steps. Undefined if several commits can be one turn. */
-export function listLastTurns(
+export const listLastTurns = (
   chain: ReadChain,
   tip: ContextRow,
   commits: readonly Step[],
   before: { readonly turns: number; readonly steps: number },
-): TurnRow[] | undefined {
-  if (!isEachTurn(chain, tip)) return undefined;
-  const turns = turnsIn(chain, commits, before.steps);
-  const names = readNames(chain, turns);
-  return timed(chain, turns).map((turn, at) => makeRow(chain, { commits: [turn], cardTurn: undefined }, before.turns + at + 1, names));
-}
+): TurnRow[] | undefined => (isEachTurn(chain, tip) ? eachTurn(chain, turnsIn(chain, commits, before.steps), before.turns) : undefined);
 
 function listed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group }[] {
   const turns = turnsTo(chain, tip);
@@ -77,10 +75,8 @@ const isEachTurn = (chain: ReadChain, tip: ContextRow): boolean =>
   chain.db.one('SELECT 1 FROM agent WHERE project = ? LIMIT 1', chain.project) === undefined && turnPartsAt(chain, tip).partOf.size === 0;
 
 function groupTurns<One extends Pick<TimedTurn, 'seq'>>(chain: ReadChain, tip: ContextRow, turns: readonly One[]): Grouped<One>[] {
-  const cardTurns = turnsOfCommits(
-    chain,
-    turns.map(({ seq }) => seq),
-  );
+  const seqs = turns.map(({ seq }) => seq);
+  const cardTurns = turnsOfCommits(chain, seqs);
   const groups: { commits: [One, ...One[]]; cardTurn: CardTurn | undefined }[] = [];
   const { partOf } = turnPartsAt(chain, tip);
   for (const turn of turns) {
@@ -235,15 +231,14 @@ function cardEntries(chain: ReadChain, { commits }: Group, { startId }: CardTurn
   const entriesOf = (turn: TimedTurn): Entry[] => deltaEntries(chain, findCommit(chain, turn.turnId));
   const given = commits.filter(({ seq }) => start && seq <= start.seq).flatMap(entriesOf);
   const output = commits.filter(({ seq }) => !start || seq > start.seq).flatMap(entriesOf);
+  const size = start && contextSize(chain, start.id);
   return {
     own: [...given, ...output],
     given,
-    input: start ? inputOf(contextSize(chain, start.id)) : { entries: given.length, byKind: tokensByKind(given) },
+    input: size ? { entries: size.total, byKind: size.byKind } : { entries: given.length, byKind: tokensByKind(given) },
     parent: findCommit(chain, commits[0].turnId).parentId,
   };
 }
-
-const inputOf = ({ total, byKind }: ReturnType<typeof contextSize>): TurnEntries['input'] => ({ entries: total, byKind });
 
 /**
  * The input of a turn: its entries before the reply to its last prompt. A turn that a command interrupted and that was resumed contains an answer
@@ -270,25 +265,14 @@ export const tokensByKind = (list: readonly Pick<Entry, 'kind' | 'tokens'>[]): T
 
 /** Calls with their results, with the times that the agent recorded. */
 export function joinCalls(own: readonly Entry[]): TurnCall[] {
-  const results = new Map(
-    own.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId !== undefined ? [[entry.toolCallId, entry] as const] : [])),
-  );
+  const results = resultsIn(own);
   return own.flatMap((entry): TurnCall[] => {
     if (entry.kind !== 'tool_call' || entry.toolCallId === undefined) return [];
     const result = results.get(entry.toolCallId);
     const ms = entry.at && result?.at ? Date.parse(result.at) - Date.parse(entry.at) : null;
-    return [
-      {
-        toolCallId: entry.toolCallId,
-        toolName: entry.toolName ?? null,
-        key: entry.key,
-        resultKey: result?.key ?? null,
-        startedAt: entry.at ?? null,
-        endedAt: result?.at ?? null,
-        ms: ms !== null && ms >= 0 ? ms : null,
-        isError: result?.isError ?? false,
-      },
-    ];
+    const { key, toolCallId, toolName = null, at: startedAt = null } = entry;
+    const { key: resultKey = null, at: endedAt = null, isError = false } = result ?? {};
+    return [{ toolCallId, toolName, key, resultKey, startedAt, endedAt, ms: ms !== null && ms >= 0 ? ms : null, isError }];
   });
 }
 
@@ -298,7 +282,7 @@ const untimed = (call: TurnCall): TurnCall => (call.ms === 0 ? { ...call, starte
 const bulky = new Set(['messages', 'system', 'tools', 'input', 'contents', 'instructions', 'systemInstruction']);
 
 /** The settings of a request body: everything but messages, system prompt and tools. */
-export const settingsOf = (body: unknown): Record<string, Json> | null =>
+const settingsOf = (body: unknown): Record<string, Json> | null =>
   isObject(body) ? Object.fromEntries(Object.entries(body).filter(([key]) => !bulky.has(key))) : null;
 
 /**

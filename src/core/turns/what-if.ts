@@ -42,12 +42,10 @@ export async function* whatIf(
   const commits: ContextId[] = [];
   const own = [...plan.own];
   const run = stopping(signal);
-  const ended = (stopped: WhatIfResult['stopped']): WhatIfResult => ({
-    commits,
-    tip: commits.at(-1) ?? start.id,
-    left: all.length - commits.length,
-    stopped,
-  });
+  const ended = (stopped: WhatIfResult['stopped']): WhatIfResult => {
+    const tip = commits.at(-1) ?? start.id;
+    return { commits, tip, left: all.length - commits.length, stopped };
+  };
   try {
     for (const [at, of] of wanted.entries()) {
       const turn = at + 1;
@@ -118,19 +116,9 @@ async function* replied(
   const said = (part: Said): ReplyPart => ({ sample: 0, ...part });
   const row = step.of ? findCommit(chain, step.of.turnId) : base;
   const question = { row, base, model: input.model, edited: 'anything' as const };
+  const person = input.unanswered === 'ask' ? questions : undefined;
   const stream = provider
-    ? asked(
-        chain,
-        {
-          ...question,
-          provider,
-          given: step.given,
-          recording: answersFor(chain, plan, step, own),
-          person: input.unanswered === 'ask' ? questions : undefined,
-        },
-        said,
-        signal,
-      )
+    ? asked(chain, { ...question, provider, given: step.given, recording: answersFor(chain, plan, step, own), person }, said, signal)
     : recordedReplies(chain, question, step.recorded.slice(step.begun.length), said, signal, step.given);
   for (;;) {
     const next = await stream.next();
@@ -142,6 +130,6 @@ async function* replied(
 /** Entries whose tool results may be reused: the original before this turn, the branch, this turn. Later entries take precedence. */
 function answersFor(chain: ReadChain, plan: FollowingPlan, step: Step, own: readonly Entry[]): readonly Entry[] {
   const parent = step.of && findCommit(chain, step.of.turnId).parentId;
-  const before = parent ? entries(chain, { id: parent, stop: 'root' }).entries : entries(chain, { id: plan.base.id, stop: 'root' }).entries;
+  const before = entries(chain, { id: parent ?? plan.base.id, stop: 'root' }).entries;
   return [...before, ...own, ...step.recorded];
 }
