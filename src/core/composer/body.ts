@@ -8,7 +8,13 @@ import { checkPairing } from './pairing.js';
  * @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider accepts a call without its result.
  */
 export function requestBody(messages: readonly MemoryMessage[], wire: Wire, model = 'MODEL'): Json {
-  checkPairing(messages.map((message) => ({ toolCalls: toolCallsOf(message).map(({ id }) => id), results: [answeredCall(message) ?? []].flat() })));
+  checkPairing(
+    messages.map((message) => ({
+      role: message.role,
+      toolCalls: toolCallsOf(message).map(({ id }) => id),
+      results: [answeredCall(message) ?? []].flat(),
+    })),
+  );
   const system = systemTexts(messages);
   switch (wire) {
     case 'anthropic': {

@@ -2,6 +2,7 @@ import { refuse } from './refusals.js';
 
 /** A message with the ids of its calls and of the calls that it answers. */
 interface PairedMessage {
+  readonly role: string;
   readonly toolCalls?: readonly string[];
   readonly results?: readonly string[];
 }
