@@ -73,26 +73,12 @@ function* hexRuns(run: string, at: number): Generator<EncodedRun> {
 
 /** Beginnings of compressed files: gzip, ZIP (also documents of office programs), Zstandard, zlib. */
 export const compressedSignatures: readonly string[] = [
-  '\x1f\x8b\x08',
-  'PK\x03\x04',
-  '\x28\xb5\x2f\xfd',
-  ...['\x78\x01', '\x78\x5e', '\x78\x9c', '\x78\xda'],
+  ...['\x1f\x8b\x08', 'PK\x03\x04', '\x28\xb5\x2f\xfd', '\x78\x01', '\x78\x5e', '\x78\x9c', '\x78\xda'],
 ];
 
 /** Signatures of files that may contain texts: PNG, JPEG, GIF, RIFF (WebP), PDF, TIFF, UTF-16, sounds, programs, and compressed files. */
 const signatures: readonly string[] = [
-  '\x89PNG',
-  '\xff\xd8\xff',
-  'GIF8',
-  'RIFF',
-  '%PDF',
-  'II*\0',
-  'MM\0*',
-  '\xff\xfe',
-  '\xfe\xff',
-  'ID3',
-  'OggS',
-  '\x7fELF',
+  ...['\x89PNG', '\xff\xd8\xff', 'GIF8', 'RIFF', '%PDF', 'II*\0', 'MM\0*', '\xff\xfe', '\xfe\xff', 'ID3', 'OggS', '\x7fELF'],
   ...compressedSignatures,
 ];
 

@@ -13,35 +13,11 @@ const passwordWords = [
 ];
 /** Words for a key or a token. */
 const keyWords = [
-  ...[
-    '密钥',
-    '密鑰',
-    '秘钥',
-    '令牌',
-    '访问凭证',
-    'アクセスキー',
-    'シークレットキー',
-    '秘密鍵',
-    'トークン',
-    '비밀키',
-    '비밀 키',
-    '액세스 키',
-    '토큰',
-    'api 키',
-  ],
+  ...['密钥', '密鑰', '秘钥', '令牌', '访问凭证', 'アクセスキー', 'シークレットキー', '秘密鍵', 'トークン'],
+  ...['비밀키', '비밀 키', '액세스 키', '토큰', 'api 키'],
   ...['токен', 'секретный ключ', 'ключ api', 'api-ключ', 'clave secreta', 'clave api', 'clave de api', 'chave secreta', 'chave de api', 'chave api'],
-  ...[
-    'clé secrète',
-    'clé api',
-    "clé d'api",
-    'clé d’api',
-    'jeton',
-    'zugangsschlüssel',
-    'api-schlüssel',
-    'geheimschlüssel',
-    'chiave segreta',
-    'chiave api',
-  ],
+  ...['clé secrète', 'clé api', "clé d'api", 'clé d’api', 'jeton', 'zugangsschlüssel', 'api-schlüssel', 'geheimschlüssel'],
+  ...['chiave segreta', 'chiave api'],
 ];
 const kinds = new Map<string, NameKind>([
   ...passwordWords.map((word) => [word, 'password'] as const),
