@@ -1,7 +1,7 @@
 import { type ArtifactNo, type ArtifactRef, badRequest, notFound, type Timestamp, toTimestamp } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
 import { chunkType, type ReadableDb, type WritableDb } from '../store/index.js';
-import { openCaches } from './caches.js';
+import { type Cached, openCaches } from './caches.js';
 import { read, readAll, readInTurn, readParts, readRange } from './content.js';
 import { type Copies, copiesIn, copiesToRead, type ReadCopies } from './copies.js';
 import { type GcOptions, type GcResult, gc } from './gc.js';
@@ -10,7 +10,7 @@ import { putInParts } from './join.js';
 import { openPackFiles, openPacks } from './packs.js';
 import { dropCaches, expire, expiryIsDue, keep, setPolicy } from './policy.js';
 import { type PressedBlock, putBlock } from './pressed.js';
-import { type Cached, keyLength, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
+import { keyLength, known, type Put, type PutOptions, put, putCache, restore } from './put.js';
 import { type Loose, looseOf, type Repacked, type RepackOptions, repack } from './repack.js';
 import { factColumns, type Gone, isStoredSql, type ObjectRow, type ReadShelf, type Shelf } from './shelf.js';
 

@@ -22,32 +22,25 @@ export interface CacheFile {
   readonly usedAt: number;
 }
 
-/** Bytes that can be rebuilt at any time, one file each, named by their hash. They are not synced, and deleting them loses nothing. */
-export interface Caches {
-  /** The bytes, or undefined if they are not cached or do not match their name. `size` is their number. */
-  read(hash: Buffer, size: number): Uint8Array | undefined;
-  /** Keeps the bytes if the disk allows it: everything works without a cache, only slower. */
-  write(hash: Buffer, bytes: Uint8Array): void;
-  /** The same, one part at a time. @throws at the end if the bytes do not match their name. */
-  readParts(hash: Buffer): Generator<Uint8Array>;
-  /** Stores parts as they come. Yields after each megabyte so that other work can run, and returns the cached content. */
-  writeParts(parts: Iterable<Uint8Array>): Generator<undefined, { readonly hash: Buffer; readonly size: number }>;
-  /** Deletes one of the files that `list` returned. @throws UNAVAILABLE if the folder is a link, or if the disk refuses. */
-  drop(name: string): void;
-  /** The cache files, including those that a crash left half written; no other file. @throws UNAVAILABLE if the folder is a link. */
-  list(): CacheFile[];
+/** Parts that were written to the caches. */
+export interface Cached {
+  readonly hash: Buffer;
+  readonly size: number;
 }
 
 const uuid = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 /** A hash, a hash that is being written, or parts whose hash is not known yet. Stemma deletes no other file. */
 const cacheName = new RegExp(`^([0-9a-f]{64}(\\.${uuid})?|${uuid}\\.part)$`);
 
+/** Bytes that can be rebuilt at any time, one file each, named by their hash. They are not synced, and deleting them loses nothing. */
+export type Caches = ReturnType<typeof openCaches>;
+
 /**
  * Opens the cache files of a project. Long because all operations share the folder, the place and the way in which refusals of the disk are ignored.
  * @param objects the `objects` folder of a project; the project's folder is the root below which no link is followed.
  * @param behind for a read-only project, its own `objects` folder; `objects` then belongs to a copy.
  */
-export function openCaches(objects: string, newName: () => string, place: OpenedPlace, behind?: string): Caches {
+export function openCaches(objects: string, newName: () => string, place: OpenedPlace, behind?: string) {
   const root = dirname(objects);
   const folder = join(objects, 'snapshots');
   const fileOf = (hash: Buffer): string => join(folder, hash.toString('hex'));
@@ -58,8 +51,11 @@ export function openCaches(objects: string, newName: () => string, place: Opened
   // If the file system refuses, reading is only slower, because the cache is missing.
   const remove = (path: string): void => void unlessRefused(() => removeInside(root, path));
   return {
-    read: (hash, size) => readSound(objects, hash, size) ?? (behind === undefined ? undefined : readSound(behind, hash, size)),
-    write(hash, bytes) {
+    /** The bytes, or undefined if they are not cached or do not match their name. `size` is their number. */
+    read: (hash: Buffer, size: number): Uint8Array | undefined =>
+      readSound(objects, hash, size) ?? (behind === undefined ? undefined : readSound(behind, hash, size)),
+    /** Keeps the bytes if the disk allows it: everything works without a cache, only slower. */
+    write(hash: Buffer, bytes: Uint8Array): void {
       const file = fileOf(hash);
       if (unlessRefused(() => statInside(root, file))?.size === bytes.length) return;
       const part = unlessRefused(() => beside(`${hash.toString('hex')}.${newName()}`));
@@ -71,7 +67,8 @@ export function openCaches(objects: string, newName: () => string, place: Opened
       });
       if (!isWritten) remove(part);
     },
-    *readParts(hash) {
+    /** The same, one part at a time. @throws at the end if the bytes do not match their name. */
+    *readParts(hash: Buffer): Generator<Uint8Array> {
       const hasher = blake3Parts();
       const { fd } = openInside(root, fileOf(hash));
       try {
@@ -87,7 +84,8 @@ export function openCaches(objects: string, newName: () => string, place: Opened
       }
       if (!hasher.hash().equals(hash)) throw new Error(`the cache ${hash.toString('hex')} does not match its name`);
     },
-    *writeParts(parts) {
+    /** Stores parts as they come. Yields after each megabyte so that other work can run, and returns the cached content. */
+    *writeParts(parts: Iterable<Uint8Array>): Generator<undefined, Cached> {
       const hasher = blake3Parts();
       const part = unlessRefused(() => beside(`${newName()}.part`));
       const file = part === undefined ? undefined : unlessRefused(() => openSync(part, 'wx', privateFile));
@@ -108,13 +106,15 @@ export function openCaches(objects: string, newName: () => string, place: Opened
       if (isWritten && part !== undefined && unlessRefused(() => renameSync(part, fileOf(hash)) ?? true) === undefined) remove(part);
       return { hash, size };
     },
-    drop: (name) =>
+    /** Deletes one of the files that `list` returned. @throws UNAVAILABLE if the folder is a link, or if the disk refuses. */
+    drop: (name: string): void =>
       onDisk(() => {
         place.require();
         if (!cacheName.test(name)) throw new FileRefused('EOUTSIDE', join(folder, name), 'does not have the name of a cache file');
         removeInside(root, join(folder, name));
       }),
-    list: () =>
+    /** The cache files, including those that a crash left half written; no other file. @throws UNAVAILABLE if the folder is a link. */
+    list: (): CacheFile[] =>
       onDisk(() =>
         listIfExists(root, folder)
           .filter((entry) => entry.isFile() && cacheName.test(entry.name))

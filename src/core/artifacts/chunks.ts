@@ -1,13 +1,7 @@
 import type { ByteRange } from '../base/index.js';
 
 /** Chunk sizes in bytes: only the last chunk may be shorter than `min`, and none is longer than `max`. */
-export interface ChunkSizes {
-  readonly min: number;
-  readonly average: number;
-  readonly max: number;
-}
-
-export const chunkSizes: ChunkSizes = { min: 16 * 1024, average: 64 * 1024, max: 256 * 1024 };
+export const chunkSizes = { min: 16 * 1024, average: 64 * 1024, max: 256 * 1024 };
 
 /** One random number for each byte value. They decide where cuts fall, so changing them ends sharing with stored chunks. */
 const gear = Uint32Array.from({ length: 256 }, (_, byte) => spread(byte + 1));
@@ -23,19 +17,20 @@ function spread(seed: number): number {
 const highBits = (bits: number): number => (0xffffffff << (32 - bits)) >>> 0;
 
 /** Cuts bytes by content (FastCDC, normalized). An insertion moves only nearby cuts, so similar objects share most of their chunks. */
-export function chunksOf(bytes: Uint8Array, sizes: ChunkSizes = chunkSizes): ByteRange[] {
-  const bits = Math.round(Math.log2(sizes.average));
+export function chunksOf(bytes: Uint8Array): ByteRange[] {
+  const bits = Math.round(Math.log2(chunkSizes.average));
   const [strict, easy] = [highBits(bits + 2), highBits(bits - 2)];
   const ranges: ByteRange[] = [];
   for (let start = 0; start < bytes.length; ) {
-    const end = cutAfter(bytes, start, sizes, strict, easy);
+    const end = cutAfter(bytes, start, strict, easy);
     ranges.push({ start, end });
     start = end;
   }
   return ranges;
 }
 
-function cutAfter(bytes: Uint8Array, start: number, { min, average, max }: ChunkSizes, strict: number, easy: number): number {
+function cutAfter(bytes: Uint8Array, start: number, strict: number, easy: number): number {
+  const { min, average, max } = chunkSizes;
   const end = Math.min(start + max, bytes.length);
   const middle = Math.min(start + average, end);
   let at = Math.min(start + min, end);

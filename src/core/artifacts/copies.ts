@@ -29,60 +29,38 @@ const wantedSql = (takes: Takes): string =>
      AND ${takes === 'all' ? "a.policy <> 'ephemeral'" : "a.policy = 'replicate'"}
      AND NOT EXISTS (SELECT 1 FROM replicaCopy r WHERE r.artifact = a.no AND r.replica = ?)`;
 
-/** The project's record of which replicas hold which objects, for reading. Replicas are known by name only. */
-export interface ReadCopies {
-  /** Objects that the replica takes and does not hold, with numbers above `after`. */
-  waiting(replica: string, takes: Takes, after: ArtifactNo | 0, limit: number): Held[];
-  countWaiting(replica: string, takes: Takes): number;
-  countHeld(replica: string): number;
-  /** Objects whose only copy is in this replica. */
-  countOnlyIn(replica: string): number;
-  holdersOf(no: ArtifactNo): string[];
-  /** Whether `expect` was ever called for this project. */
-  expects(): boolean;
-  /** This evicted object and those after it, which are usually read next. `bytes` limits their total size, but not that of the first. */
-  evictedFrom(no: ArtifactNo, limit: number, bytes?: number): Held[];
-  /** Remembers from now on when objects were last read, so that eviction starts with the least recently used. */
-  trackUse(): void;
-}
-
-export interface Copies extends ReadCopies {
-  record(replica: string, nos: readonly ArtifactNo[]): void;
-  forget(replica: string): void;
-  /** Forgets the recorded copies of objects that the project itself still holds, so that they are copied again. */
-  doubt(replica: string): void;
-  /** Adds objects that only a replica holds; reading one fetches it. Does not change objects that the project knows. */
-  expect(replica: string, objects: readonly Expected[]): void;
-  /** Adds objects whose content was removed from the hub. Does not change objects that the project knows. */
-  expectExpired(objects: readonly Expected[]): void;
-  /** Marks a damaged object as evicted if a replica holds it, so that reading it fetches it. False if none does. */
-  leaveToReplicas(no: ArtifactNo): boolean;
-}
-
 const held = (rows: readonly { no: ArtifactNo; hash: Buffer }[]): Held[] => rows.map(({ no, hash }) => ({ no, ref: refOfHash(hash) }));
 
+/** The project's record of which replicas hold which objects, for reading. Replicas are known by name only. */
+export type ReadCopies = ReturnType<typeof copiesToRead>;
+
 /** The copies of one project's objects, for reading. */
-export function copiesToRead(shelf: ReadShelf): ReadCopies {
+export function copiesToRead(shelf: ReadShelf) {
   const { db, project } = shelf;
   const count = (sql: string, ...parameters: (string | number)[]): number => db.one<{ count: number }>(sql, ...parameters)?.count ?? 0;
   return {
-    waiting: (replica, takes, after, limit) =>
+    /** Objects that the replica takes and does not hold, with numbers above `after`. */
+    waiting: (replica: string, takes: Takes, after: ArtifactNo | 0, limit: number): Held[] =>
       held(
         db.all(`SELECT a.no, a.hash FROM artifact a WHERE ${wantedSql(takes)} AND a.no > ? ORDER BY a.no LIMIT ?`, project, replica, after, limit),
       ),
-    countWaiting: (replica, takes) => count(`SELECT COUNT(*) AS count FROM artifact a WHERE ${wantedSql(takes)}`, project, replica),
-    countHeld: (replica) => count('SELECT COUNT(*) AS count FROM replicaCopy WHERE project = ? AND replica = ?', project, replica),
-    countOnlyIn: (replica) =>
+    countWaiting: (replica: string, takes: Takes): number =>
+      count(`SELECT COUNT(*) AS count FROM artifact a WHERE ${wantedSql(takes)}`, project, replica),
+    countHeld: (replica: string): number => count('SELECT COUNT(*) AS count FROM replicaCopy WHERE project = ? AND replica = ?', project, replica),
+    /** Objects whose only copy is in this replica. */
+    countOnlyIn: (replica: string): number =>
       count(
         `SELECT COUNT(*) AS count FROM artifact a WHERE a.project = ? AND a.gone = 'evicted'
             AND (SELECT COUNT(*) FROM replicaCopy r WHERE r.artifact = a.no) = 1 AND EXISTS (SELECT 1 FROM replicaCopy r WHERE r.artifact = a.no AND r.replica = ?)`,
         project,
         replica,
       ),
-    holdersOf: (no) =>
+    holdersOf: (no: ArtifactNo): string[] =>
       db.all<{ replica: string }>('SELECT replica FROM replicaCopy WHERE artifact = ? AND project = ?', no, project).map(({ replica }) => replica),
-    expects: () => db.one('SELECT 1 FROM progress WHERE project = ? AND name = ?', project, expectsName) !== undefined,
-    evictedFrom: (no, limit, bytes = Number.POSITIVE_INFINITY) => {
+    /** Whether `expect` was ever called for this project. */
+    expects: (): boolean => db.one('SELECT 1 FROM progress WHERE project = ? AND name = ?', project, expectsName) !== undefined,
+    /** This evicted object and those after it, which are usually read next. `bytes` limits their total size, but not that of the first. */
+    evictedFrom: (no: ArtifactNo, limit: number, bytes = Number.POSITIVE_INFINITY): Held[] => {
       const near = db.all<{ no: ArtifactNo; hash: Buffer; size: number }>(
         "SELECT no, hash, size FROM artifact WHERE no BETWEEN ? AND ? AND project = ? AND gone = 'evicted' ORDER BY no",
         no,
@@ -96,14 +74,17 @@ export function copiesToRead(shelf: ReadShelf): ReadCopies {
       });
       return held(cut < 0 ? near : near.slice(0, Math.max(1, cut)));
     },
-    trackUse: () => {
+    /** Remembers from now on when objects were last read, so that eviction starts with the least recently used. */
+    trackUse: (): void => {
       shelf.used ??= new Map();
     },
   };
 }
 
+export type Copies = ReturnType<typeof copiesIn>;
+
 /** The copies of one project's objects. */
-export function copiesIn(shelf: Shelf): Copies {
+export function copiesIn(shelf: Shelf) {
   const { db, project } = shelf;
   const reads = copiesToRead(shelf);
   const addGone = (objects: readonly Expected[], gone: Gone): ArtifactNo[] =>
@@ -116,7 +97,7 @@ export function copiesIn(shelf: Shelf): Copies {
     });
   return {
     ...reads,
-    record: (replica, nos) =>
+    record: (replica: string, nos: readonly ArtifactNo[]): void =>
       db.transaction(() => {
         // An object may have been collected while it was copied.
         for (const no of nos)
@@ -127,21 +108,25 @@ export function copiesIn(shelf: Shelf): Copies {
             no,
           );
       }),
-    forget: (replica) => void db.run('DELETE FROM replicaCopy WHERE replica = ? AND project = ?', replica, project),
-    doubt: (replica) =>
+    forget: (replica: string): void => void db.run('DELETE FROM replicaCopy WHERE replica = ? AND project = ?', replica, project),
+    /** Forgets the recorded copies of objects that the project itself still holds, so that they are copied again. */
+    doubt: (replica: string): void =>
       void db.run(
         'DELETE FROM replicaCopy WHERE replica = ? AND project = ? AND artifact IN (SELECT no FROM artifact WHERE gone IS NULL)',
         replica,
         project,
       ),
-    expect: (replica, objects) =>
+    /** Adds objects that only a replica holds; reading one fetches it. Does not change objects that the project knows. */
+    expect: (replica: string, objects: readonly Expected[]): void =>
       db.transaction(() => {
         db.run('INSERT OR IGNORE INTO progress (project, name, value) VALUES (?, ?, 1)', project, expectsName);
         for (const no of addGone(objects, 'evicted'))
           db.run('INSERT INTO replicaCopy (artifact, replica, project, at) VALUES (?, ?, ?, ?)', no, replica, project, shelf.clock());
       }),
-    expectExpired: (objects) => db.transaction(() => void addGone(objects, 'expired')),
-    leaveToReplicas: (no) => {
+    /** Adds objects whose content was removed from the hub. Does not change objects that the project knows. */
+    expectExpired: (objects: readonly Expected[]): void => db.transaction(() => void addGone(objects, 'expired')),
+    /** Marks a damaged object as evicted if a replica holds it, so that reading it fetches it. False if none does. */
+    leaveToReplicas: (no: ArtifactNo): boolean => {
       if (reads.holdersOf(no).length === 0) return false;
       db.run("UPDATE artifact SET gone = 'evicted' WHERE no = ? AND project = ?", no, project);
       return true;

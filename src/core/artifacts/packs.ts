@@ -25,35 +25,6 @@ export interface PackPlace {
   readonly start: number;
 }
 
-/** Reads the append-only files of large objects and blocks. */
-export interface ReadPacks {
-  /** @throws CORRUPT if the pack is missing or too short. */
-  read(place: PackPlace, length: number): Uint8Array;
-  /** Closes the pack's file, so that the next read opens it again: it may be another file now. */
-  forget(pack: number): void;
-  close(): void;
-}
-
-/**
- * Append-only files of large objects and blocks. Each process appends only to packs that it created, and only inside a write
- * transaction. So two writers never share a file, and no other process removes a pack during a write. Bytes that a crash leaves after
- * the last named object are garbage.
- */
-export interface Packs extends ReadPacks {
-  /** Call it inside a transaction. @throws UNAVAILABLE if the disk refuses. */
-  append(bytes: Uint8Array): PackPlace;
-  /** Makes appended bytes durable. Call it before the transaction that names them commits. */
-  sync(): void;
-  /** The size of the pack's file; 0 if it is missing. */
-  size(pack: number): number;
-  /** Ends appending to this pack in this process. */
-  retire(pack: number): void;
-  /** Deletes the row of an empty pack. `sweepFiles` deletes the file after the commit. */
-  drop(pack: number): void;
-  /** Deletes regular files that are named like packs and that no row names, under the write lock. Returns their bytes. */
-  sweepFiles(): number;
-}
-
 interface OpenPack {
   readonly no: number;
   readonly file: string;
@@ -64,22 +35,19 @@ interface OpenPack {
   syncedUpTo: number;
 }
 
-/** The files of packs, by the numbers and names that the database gives them. */
-interface PackFiles extends ReadPacks {
-  /** The name of a pack's file; undefined if the database does not list the pack. @throws CORRUPT for a name that no pack has. */
-  fileOf(no: number): string | undefined;
-  sizeOf(file: string): number;
-}
+/** The append-only files of large objects and blocks, for reading. */
+export type ReadPacks = ReturnType<typeof openPackFiles>;
 
 /**
  * Opens the packs of a project for reading.
  * @param folder the `objects` folder of a project; the project's folder is the root below which no link is followed.
  * @param behind for a read-only project, its own `objects` folder; `folder` then belongs to a copy.
  */
-export function openPackFiles(db: ReadableDb, folder: string, behind?: string): PackFiles {
+export function openPackFiles(db: ReadableDb, folder: string, behind?: string) {
   const root = dirname(folder);
   const readers = new Map<string, number>();
 
+  /** The name of a pack's file; undefined if the database does not list the pack. @throws CORRUPT for a name that no pack has. */
   const fileOf = (no: number): string | undefined => {
     const file = db.one<{ file: string }>('SELECT file FROM pack WHERE no = ?', no)?.file;
     if (file !== undefined && !packName.test(file))
@@ -119,6 +87,7 @@ export function openPackFiles(db: ReadableDb, folder: string, behind?: string): 
     readers.delete(file);
   };
 
+  /** Closes the pack's file, so that the next read opens it again: it may be another file now. */
   const forget = (no: number): void => {
     const file = fileOf(no);
     if (file !== undefined) closeReader(file);
@@ -130,22 +99,24 @@ export function openPackFiles(db: ReadableDb, folder: string, behind?: string): 
   return {
     fileOf,
     sizeOf,
-    read: (place, length) =>
+    /** @throws CORRUPT if the pack is missing or too short. */
+    read: (place: PackPlace, length: number): Uint8Array =>
       onDisk(() => {
         const fd = reader(place.pack);
+        const short = (): Error =>
+          corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
         // The length comes from the database. A wrong length must not allocate more memory than the pack has bytes.
-        if (place.start + length > fstatSync(fd).size)
-          throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
+        if (place.start + length > fstatSync(fd).size) throw short();
         const bytes = Buffer.allocUnsafe(length);
         for (let done = 0; done < bytes.length; ) {
           const read = readSync(fd, bytes, done, bytes.length - done, place.start + done);
-          if (read === 0) throw corrupt(`pack ${place.pack}`, `pack ${place.pack} ends before an object in it does; run "stemma fsck" to see which`);
+          if (read === 0) throw short();
           done += read;
         }
         return bytes;
       }),
     forget,
-    close: () => {
+    close: (): void => {
       for (const fd of readers.values()) closeSync(fd);
       readers.clear();
     },
@@ -153,11 +124,18 @@ export function openPackFiles(db: ReadableDb, folder: string, behind?: string): 
 }
 
 /**
+ * Append-only files of large objects and blocks. Each process appends only to packs that it created, and only inside a write
+ * transaction. So two writers never share a file, and no other process removes a pack during a write. Bytes that a crash leaves after
+ * the last named object are garbage.
+ */
+export type Packs = ReturnType<typeof openPacks>;
+
+/**
  * Opens the packs of a project. Long because appending and sweeping share the state of the current pack.
  * @param folder the `objects` folder of a project; the project's folder is the root below which no link is followed.
  * @param behind for a read-only project, its own `objects` folder; `folder` then belongs to a copy.
  */
-export function openPacks(db: WritableDb, folder: string, newName: () => string, now: () => number, behind?: string): Packs {
+export function openPacks(db: WritableDb, folder: string, newName: () => string, now: () => number, behind?: string) {
   const root = dirname(folder);
   const files = openPackFiles(db, folder, behind);
   const { fileOf, sizeOf, forget } = files;
@@ -232,7 +210,9 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
   };
 
   return {
-    append: (bytes) =>
+    ...files,
+    /** Call it inside a transaction. @throws UNAVAILABLE if the disk refuses. */
+    append: (bytes: Uint8Array): PackPlace =>
       onDisk(() => {
         const pack = writable();
         const { size: start } = pack;
@@ -252,26 +232,30 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
         unsynced = true;
         return { pack: pack.no, start };
       }),
-    sync: () => onDisk(sync),
-    read: (place, length) => {
+    /** Makes appended bytes durable. Call it before the transaction that names them commits. */
+    sync: (): void => onDisk(sync),
+    read: (place: PackPlace, length: number): Uint8Array => {
       if (place.pack === current?.no) onDisk(writeStaged);
       return files.read(place, length);
     },
-    forget,
-    size: (no) => {
+    /** The size of the pack's file; 0 if it is missing. */
+    size: (no: number): number => {
       onDisk(writeStaged);
       if (current?.no === no) return fstatSync(current.fd).size;
       const file = fileOf(no);
       return file === undefined ? 0 : sizeOf(file);
     },
-    retire: (no) => {
+    /** Ends appending to this pack in this process. */
+    retire: (no: number): void => {
       if (current?.no === no) leave();
     },
-    drop: (no) => {
+    /** Deletes the row of an empty pack. `sweepFiles` deletes the file after the commit. */
+    drop: (no: number): void => {
       forget(no);
       db.run('DELETE FROM pack WHERE no = ?', no);
     },
-    sweepFiles: () =>
+    /** Deletes regular files that are named like packs and that no row names, under the write lock. Returns their bytes. */
+    sweepFiles: (): number =>
       db.transaction(() => {
         db.place.require();
         return unnamed().reduce((freed, file) => {
@@ -280,7 +264,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
           return freed + size;
         }, 0);
       }),
-    close: () => {
+    close: (): void => {
       files.close();
       if (current) closePack(current);
       current = undefined;

@@ -1,6 +1,7 @@
 import type { ArtifactNo, ArtifactRef } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
 import { chunkType } from '../store/index.js';
+import type { Cached } from './caches.js';
 import { blake3Of, refOfHash } from './hash.js';
 import { factColumns, type ObjectRow, type ReadShelf, type Shelf } from './shelf.js';
 
@@ -50,12 +51,6 @@ export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {
   if (!isHere) restore(shelf, row.no, bytes, options.bulk);
   refresh(shelf, row, options, expiresAt, isHere);
   return { no: row.no, ref: refOfHash(hash), size: row.size, storedSize: isHere ? row.storedSize : row.size, existed: isHere };
-}
-
-/** Parts that were written to the caches and have no row yet. */
-export interface Cached {
-  readonly hash: Buffer;
-  readonly size: number;
 }
 
 /** Stores bytes that can be rebuilt at any time. They are not synced, and losing them does no harm. */

@@ -11,7 +11,6 @@ import { tidy } from './tidy.js';
 export interface RepackOptions {
   /** Younger objects stay as they are. */
   readonly olderThanMs?: number | undefined;
-  readonly limits?: PackLimits;
   /** Whether to return free pages of the database to the disk at the end, which rewrites the whole file at once. True by default. */
   readonly shrink?: boolean;
 }
@@ -31,18 +30,13 @@ export function looseOf(shelf: ReadShelf, limit = Number.MAX_SAFE_INTEGER): Loos
   );
 }
 
-/** The limits of a block, and of objects that stay whole. */
-export interface PackLimits {
-  readonly perBlock: number;
-  readonly blockBytes: number;
-  /** Larger objects are cut into chunks, so that common parts are stored once and a range can be read alone. */
-  readonly wholeBytes: number;
-}
-
 export type Repacked = OutputOf<'artifact.repack'>;
 
-/** Blocks of 128 shrink the deltas of a real session to 0.065, blocks of 32 to 0.074. Reading one takes 0.5 ms, one of 1 MB about 1.5. */
-export const packLimits: PackLimits = { perBlock: 128, blockBytes: 1024 * 1024, wholeBytes: 1024 * 1024 };
+/**
+ * Blocks of 128 shrink the deltas of a real session to 0.065, blocks of 32 to 0.074. Reading one takes 0.5 ms, one of 1 MB about 1.5.
+ * Objects of more than `wholeBytes` are cut into chunks, so that common parts are stored once and a range can be read alone.
+ */
+export const packLimits = { perBlock: 128, blockBytes: 1024 * 1024, wholeBytes: 1024 * 1024 };
 
 /** Plain bytes that are packed in one transaction, which takes about 40 ms. No other process can write during that time. */
 const bytesAtOnce = 1024 * 1024;
@@ -55,10 +49,10 @@ const chunkSize = 128 * 1024;
 export const worthIt = 0.9;
 
 /** Compresses small neighbors into blocks and cuts large objects into chunks, each once. Commits do not wait. Completed steps stay. */
-export function* repack(shelf: Shelf, { olderThanMs = 0, limits = packLimits, shrink = true }: RepackOptions): Generator<undefined, Repacked> {
+export function* repack(shelf: Shelf, { olderThanMs = 0, shrink = true }: RepackOptions): Generator<undefined, Repacked> {
   let total: Repacked = { objects: 0, before: 0, after: 0 };
   for (;;) {
-    const step = shelf.db.transaction(() => packSome(shelf, limits, shelf.clock() - olderThanMs));
+    const step = shelf.db.transaction(() => packSome(shelf, shelf.clock() - olderThanMs));
     if (step.rows === 0) break;
     total = { objects: total.objects + step.objects, before: total.before + step.before, after: total.after + step.after };
     yield;
@@ -71,13 +65,13 @@ interface Step extends Repacked {
   readonly rows: number;
 }
 
-function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
-  const rows = rowsOfStep(shelf, limits, until);
+function packSome(shelf: Shelf, until: number): Step {
+  const rows = rowsOfStep(shelf, until);
   const loose = rows.filter(isLoose);
   const before = loose.reduce((sum, row) => sum + row.storedSize, 0);
   let after = 0;
-  for (const row of loose.filter(({ size }) => size > limits.wholeBytes)) after += chunk(shelf, row);
-  for (const group of smallGroups(loose, limits)) after += packGroup(shelf, group);
+  for (const row of loose.filter(({ size }) => size > packLimits.wholeBytes)) after += chunk(shelf, row);
+  for (const group of smallGroups(loose)) after += packGroup(shelf, group);
   const last = rows.at(-1);
   // `repack` is the last examined object, `hollow` the number of bytes taken out of rows since the last vacuum.
   if (last) setProgress(shelf, 'repack', last.no);
@@ -87,14 +81,8 @@ function packSome(shelf: Shelf, limits: PackLimits, until: number): Step {
 
 const isLoose = (row: ContentRow): boolean => row.gone === null && row.expiresAt === null && (row.data !== null || row.pack !== null);
 
-const smallGroups = (loose: readonly ContentRow[], limits: PackLimits): ContentRow[][] =>
-  groups(
-    loose.filter(({ size }) => size <= limits.wholeBytes),
-    limits,
-  );
-
 /** The rows of the next step. If more rows would join the last block, its rows are left for the step after it. */
-function rowsOfStep(shelf: Shelf, limits: PackLimits, until: number): ContentRow[] {
+function rowsOfStep(shelf: Shelf, until: number): ContentRow[] {
   const rows: ContentRow[] = [];
   let bytes = 0;
   let hasMore = false;
@@ -110,18 +98,18 @@ function rowsOfStep(shelf: Shelf, limits: PackLimits, until: number): ContentRow
     rows.push(row);
     bytes += isLoose(row) ? row.size : 0;
   }
-  const found = smallGroups(rows.filter(isLoose), limits);
+  const found = smallGroups(rows.filter(isLoose));
   const [first] = found.at(-1) ?? [];
   return hasMore && found.length > 1 && first ? rows.slice(0, rows.indexOf(first)) : rows;
 }
 
-/** Groups of neighbors, one for each block, in order. */
-export function groups<Row extends { readonly size: number }>(rows: readonly Row[], limits: PackLimits): Row[][] {
-  const result: Row[][] = [];
+/** Groups of small neighbors, one for each block, in order. */
+function smallGroups(loose: readonly ContentRow[]): ContentRow[][] {
+  const result: ContentRow[][] = [];
   let bytes = 0;
-  for (const row of rows) {
+  for (const row of loose.filter(({ size }) => size <= packLimits.wholeBytes)) {
     const open = result.at(-1);
-    if (open && open.length < limits.perBlock && bytes + row.size <= limits.blockBytes) {
+    if (open && open.length < packLimits.perBlock && bytes + row.size <= packLimits.blockBytes) {
       open.push(row);
       bytes += row.size;
     } else {

@@ -56,11 +56,10 @@ export interface ObjectRow extends Pick<ContentRow, 'no' | 'hash' | 'size' | 'st
   readonly isStored: number;
 }
 
-export const factColumns = `no, hash, size, storedSize, contentType, policy, labels, createdAt, touchedAt, expiresAt, gone,
-  (data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL) AS isStored`;
-
 /** True for a row with content of its own. Other rows are caches or gone. */
 export const isStoredSql = '(data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL)';
+
+export const factColumns = `no, hash, size, storedSize, contentType, policy, labels, createdAt, touchedAt, expiresAt, gone, ${isStoredSql} AS isStored`;
 
 /** SQL that removes the content of a row. Set `gone` to the reason with it. */
 export const withoutContent = 'data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = NULL, storedSize = 0';
