@@ -44,8 +44,7 @@ export function importBodies(
         const reply = told?.reply === undefined || !bodyName.test(told.reply) ? undefined : textBeside(file, told.reply);
         if (request !== undefined) yield { id, at: told?.at ?? file.modifiedAt, request, reply, querySource: told?.querySource };
       } catch (error) {
-        if (error instanceof Unreadable) skipped.push({ path: file.path, line: 0, reason: error.message });
-        else skipped.push({ path: file.path, line: 0, reason: ioReason(error, file.path) });
+        skipped.push({ path: file.path, line: 0, reason: error instanceof Unreadable ? error.message : ioReason(error, file.path) });
       }
     }
   }
@@ -54,11 +53,7 @@ export function importBodies(
     requests: calls,
     skipped: [...skipped, ...problems.map(({ id, reason }) => ({ path: paths.get(id) ?? id, line: 0, reason }))],
     notes: [
-      {
-        path: dirname(requests[0]?.path ?? ''),
-        line: 0,
-        reason: 'the model calls are stored; the files are not kept, because they name an account',
-      },
+      { path: dirname(requests[0]?.path ?? ''), line: 0, reason: 'the model calls are stored; the files are not kept, because they name an account' },
     ],
   };
 }

@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { StemmaError, toTimestamp } from '../base/index.js';
+import { decodeText, isObject, type Json, parseJson, StemmaError, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type FoundSession, type FoundSource, runtimes } from '../contract/index.js';
-import { type LocatedFile, listInside, repositoryAt } from '../files/index.js';
-import { type FoundFile, ioReason, openFile, readEnds } from './files.js';
+import { type LocatedFile, listInside, readInside, repositoryAt } from '../files/index.js';
+import { type FoundFile, ioReason, openFile, readEnds, unlessUnreadable } from './files.js';
 import { documentOf, isDatabaseFile, withHolding } from './members.js';
 import { type AgentRoot, formatOfAgent, historyFolders, placesInRepositories, sessionFiles, sortsByProject } from './places.js';
-import { recognized } from './recognize.js';
-import { refusalOf } from './refusal.js';
-import { deletedAfter } from './retention.js';
+import { recognized, refusalOf } from './recognize.js';
 
 /** Bytes read from each end of a transcript to find its title for a list. */
 const lookLength = 64 * 1024;
@@ -157,10 +155,43 @@ function readable<T>(read: () => T): T | undefined {
 function subagentsOf({ root, path }: LocatedFile): number {
   const isCline = path.endsWith('.messages.json');
   const [folder, own] = isCline ? [dirname(path), /^agent_.*\.messages\.json$/] : [join(path.replace(/\.jsonl$/, ''), 'subagents'), /\.jsonl$/];
+  return unlessUnreadable(() => listInside(root, folder).filter(({ name }) => own.test(name)).length) ?? 0;
+}
+
+const maxSettingsBytes = 1024 * 1024;
+
+/** Claude Code deletes a history this many days after its last message, unless a setting says otherwise. */
+const claudeDays = 30;
+
+/** After how many days an agent deletes its histories, where that is known. */
+function deletedAfter({ agent, root }: AgentRoot): FoundSource['deletes'] {
+  const setting = join(root, 'settings.json');
+  if (agent === 'claude-code') {
+    const days = member(settingsIn(root, setting), 'cleanupPeriodDays');
+    return typeof days === 'number' && Number.isFinite(days) && days >= 0 ? { days, setting } : { days: claudeDays, setting: null };
+  }
+  if (agent === 'gemini') {
+    const kept = member(member(settingsIn(root, setting), 'general'), 'sessionRetention');
+    const days = member(kept, 'enabled') === true ? daysIn(member(kept, 'maxAge')) : undefined;
+    return days === undefined ? undefined : { days, setting };
+  }
+  return undefined;
+}
+
+const member = (value: Json | undefined, name: string): Json | undefined => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined);
+
+/** An age as Gemini writes it: `30d`, `2w`, `24h`, `1m` (a month). */
+function daysIn(age: Json | undefined): number | undefined {
+  const [, count, unit = ''] = /^(\d+)([hdwm])$/.exec(typeof age === 'string' ? age : '') ?? [];
+  const days = { h: 1 / 24, d: 1, w: 7, m: 30 }[unit];
+  return count === undefined || days === undefined ? undefined : Number(count) * days;
+}
+
+/** The settings of an agent. A file that is missing or no JSON says nothing. */
+function settingsIn(root: string, path: string): Json | undefined {
   try {
-    return listInside(root, folder).filter(({ name }) => own.test(name)).length;
-  } catch (error) {
-    ioReason(error);
-    return 0;
+    return parseJson(decodeText(readInside(root, path, { limit: maxSettingsBytes })));
+  } catch {
+    return undefined;
   }
 }

@@ -227,8 +227,6 @@ export interface Hashes {
   readonly known: Map<number, Buffer>;
 }
 
-const newHashes = (): Hashes => ({ hasher: undefined, at: 0, known: new Map() });
-
 /** The state for a file whose first `end` bytes are unchanged; undefined if it has hashed more. */
 export function hashesUpTo(hashes: Hashes, end: number): Hashes | undefined {
   if (hashes.at > end) return undefined;
@@ -240,7 +238,7 @@ export function hashesUpTo(hashes: Hashes, end: number): Hashes | undefined {
  * Hashes the first bytes of a file, up to any offset. Bytes that a caller reads in order are hashed on the way. For the rest, only the bytes
  * after the last hash are read.
  */
-function prefixHashes(size: number, whole: Buffer | undefined, state: Hashes = newHashes()) {
+function prefixHashes(size: number, whole: Buffer | undefined, state: Hashes = { hasher: undefined, at: 0, known: new Map() }) {
   if (whole) {
     state.known.set(size, whole);
     state.at = size;
@@ -281,12 +279,12 @@ function* hashedParts(bytes: FileBytes, end: number, start = 0): Generator<Uint8
  * Bytes of an open file, in a reused buffer. It reads ahead, so that many small ranges cost few reads. `pass` receives the bytes that were
  * read and their offset.
  */
-function inParts(fd: number, length: number, pass: (part: Uint8Array, start: number) => void = () => undefined): FileParts {
+function inParts(fd: number, length: number, pass: (part: Uint8Array, start: number) => void = () => undefined) {
   let room = roomFor(Math.min(readAhead, length));
   let held = { start: 0, end: 0 };
   return {
     length,
-    subarray(start, end) {
+    subarray(start: number, end: number): Uint8Array {
       if (start < held.start || end > held.end) {
         if (end - start > limits.part) throw new Unreadable(`it has a line or a turn of more than ${limits.part} bytes`);
         const until = Math.min(Math.max(end, start + readAhead), length);
@@ -298,15 +296,11 @@ function inParts(fd: number, length: number, pass: (part: Uint8Array, start: num
       }
       return room.subarray(start - held.start, end - held.start);
     },
-    close() {
+    /** Gives its buffer to the next file. */
+    close(): void {
       if (room.length <= maxSpareBytes) spare = room;
     },
   };
-}
-
-interface FileParts extends FileBytes {
-  /** Gives its buffer to the next file. */
-  close(): void;
 }
 
 /** The buffer of the last closed file. New buffers for each file would cost memory and garbage collections. */
@@ -344,17 +338,25 @@ function readable<T>(read: () => T, path?: string): T {
   }
 }
 
+/** The result of `read`; undefined if the file system refuses. An import reports it. @throws any other error. */
+export function unlessUnreadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    ioReason(error);
+    return undefined;
+  }
+}
+
 /** The first and the last bytes of a file. */
 export function readEnds(file: LocatedFile, length: number): { readonly head: Uint8Array; readonly tail: Uint8Array; readonly bytes: number } {
-  const {
-    fd,
-    stat: { size },
-  } = openLocated(file);
+  const { fd, stat } = openLocated(file);
+  const bytes = stat.size;
   try {
     return {
-      head: readAt(fd, 0, Math.min(length, size)),
-      tail: size > length ? readAt(fd, Math.max(length, size - length), size) : new Uint8Array(),
-      bytes: size,
+      head: readAt(fd, 0, Math.min(length, bytes)),
+      tail: bytes > length ? readAt(fd, Math.max(length, bytes - length), bytes) : new Uint8Array(),
+      bytes,
     };
   } finally {
     closeSync(fd);

@@ -1,10 +1,10 @@
 // What an agent wrote after it continued a context of this project, joined to that context.
 import type { ByteRange, CommitSeq, ContextId } from '../base/index.js';
 import { type ContextRow, commitAt, findCommit, holderOf, type ReadChain, readParsed, remember, type WriteChain } from '../chain/index.js';
-import { statLocated } from '../files/index.js';
+import { namedFile, statLocated } from '../files/index.js';
 import { commandIn, type FileBytes, type ParsedEntry, promptAt, recordOfKey, requireFormat } from '../formats/index.js';
 import type { StorableCommit, StorablePlan } from './ahead.js';
-import { ioReason, openFile } from './files.js';
+import { openFile, unlessUnreadable } from './files.js';
 import { contiguous, joined, storeSide } from './pieces.js';
 import { saveSource } from './sources.js';
 
@@ -29,11 +29,11 @@ export interface WrittenSession {
 /** Stores a written session file. The chain has its content already, so nothing in it is new, and only what the agent adds will be. */
 export function storeWritten(chain: WriteChain, { id, path, format, sessionId, cwd }: WrittenSession): void {
   // An agent that starts the session itself writes the file later.
-  if (statLocated({ root: path, path }) === undefined) {
+  if (statLocated(namedFile(path)) === undefined) {
     chain.artifacts.transaction(() => noteContinued(chain, sessionId, findCommit(chain, id).seq));
     return;
   }
-  const file = openFile({ root: path, path });
+  const file = openFile(namedFile(path));
   try {
     const hash = file.hash();
     const size = file.bytes.length;
@@ -57,18 +57,8 @@ export function writtenFiles(chain: ReadChain, since: number, most: number): rea
     chain.project,
     most,
   );
-  const isRecent = ({ path }: { readonly path: string }): boolean => {
-    try {
-      return (statLocated({ root: path, path })?.mtimeMs ?? 0) >= since;
-    } catch (error) {
-      ioReason(error);
-      return false;
-    }
-  };
-  return rows
-    .filter(isRecent)
-    .map(({ path }) => path)
-    .toReversed();
+  const paths = rows.map(({ path }) => path).reverse();
+  return paths.filter((path) => (unlessUnreadable(() => statLocated(namedFile(path))?.mtimeMs) ?? 0) >= since);
 }
 
 /** A context that an agent continues. */
@@ -97,23 +87,20 @@ export function joinFork(chain: WriteChain, plan: StorablePlan, bytes: FileBytes
 const isPlanned = (ref: Ref): ref is { readonly plan: number } => ref !== null && 'plan' in ref;
 
 class Joining {
-  readonly #chain: WriteChain;
-  readonly #plan: StorablePlan;
-  readonly #bytes: FileBytes;
-  readonly #continued: Continued;
   readonly #here: { readonly record: string };
   readonly #side: ByteRange[] = [];
 
-  constructor(chain: WriteChain, plan: StorablePlan, bytes: FileBytes, continued: Continued) {
-    this.#chain = chain;
-    this.#plan = plan;
-    this.#bytes = bytes;
-    this.#continued = continued;
+  constructor(
+    private readonly chain: WriteChain,
+    private readonly plan: StorablePlan,
+    private readonly bytes: FileBytes,
+    private readonly continued: Continued,
+  ) {
     this.#here = { record: continuedRecord(plan.sessionId ?? '') };
   }
 
   joined(): StorablePlan {
-    const { commits, side, tips } = this.#plan;
+    const { commits, side, tips } = this.plan;
     const made: StorableCommit[] = [];
     const placeOf: NonNullable<Ref>[] = [];
     for (const planned of commits) {
@@ -122,7 +109,7 @@ class Joining {
       if (given) made.push({ ...given, parent: isPlanned(given.parent) ? (placeOf[given.parent.plan] ?? null) : given.parent });
     }
     return {
-      ...this.#plan,
+      ...this.plan,
       commits: made,
       side: [...side, ...this.#side].sort((a, b) => a.start - b.start),
       tips: tips.map((tip) => (isPlanned(tip) ? (placeOf[tip.plan] ?? this.#here) : this.#isStart(tip) ? this.#here : tip)),
@@ -133,7 +120,7 @@ class Joining {
   #planned(planned: StorableCommit): StorableCommit | undefined {
     const { parent, type } = planned;
     if (isPlanned(parent) || !this.#isStart(parent)) return planned;
-    const { prompt } = this.#continued;
+    const { prompt } = this.continued;
     if (prompt === undefined) return parent === null ? { ...planned, parent: this.#here } : planned;
     const typed = type === 'delta' ? promptIn(planned.entries) : undefined;
     if (typed && normalizeText(typed) === prompt) return this.#withoutPrompt(planned);
@@ -144,7 +131,7 @@ class Joining {
 
   /** An answer is titled as the fork, because both are one turn. */
   get #title(): Pick<StorableCommit, 'summary'> {
-    const { summary } = this.#continued.row;
+    const { summary } = this.continued.row;
     return summary === null ? {} : { summary };
   }
 
@@ -152,30 +139,30 @@ class Joining {
   #isStart(ref: Ref): boolean {
     if (ref === null) return true;
     if (isPlanned(ref)) return false;
-    const { row, prompt } = this.#continued;
-    const seq = holderOf(this.#chain, ref.record);
+    const { row, prompt } = this.continued;
+    const seq = holderOf(this.chain, ref.record);
     if (seq === undefined) return true;
     if (prompt === undefined) return seq === row.seq;
     if (seq === row.seq || seq === row.parent) return true;
-    const holder = commitAt(this.#chain, seq);
-    return holder.parent === row.parent && holder.sessionId !== this.#plan.sessionId;
+    const holder = commitAt(this.chain, seq);
+    return holder.parent === row.parent && holder.sessionId !== this.plan.sessionId;
   }
 
   /** The commit without the prompt that the fork already contains, titled as the fork. */
   #withoutPrompt(planned: StorableCommit): StorableCommit | undefined {
-    const { row, prompt } = this.#continued;
-    const format = requireFormat(this.#plan.format);
+    const { row, prompt } = this.continued;
+    const format = requireFormat(this.plan.format);
     let ranges = contiguous(planned.ranges);
     for (let tries = 0; tries < maxCopies; tries++) {
-      const entries = format.parse(joined(this.#bytes, ranges)).entries;
+      const entries = format.parse(joined(this.bytes, ranges)).entries;
       const typed = promptIn(entries);
       if (!typed?.raw || normalizeText(typed) !== prompt) break;
       const cut = cutOut(ranges, typed.raw);
       ranges = cut.kept;
       this.#side.push(...cut.removed);
-      remember(this.#chain, row, [recordOfKey(typed.key)]);
+      remember(this.chain, row, [recordOfKey(typed.key)]);
     }
-    const content = joined(this.#bytes, planned.kept ? contiguous([...ranges, ...planned.kept]) : ranges);
+    const content = joined(this.bytes, planned.kept ? contiguous([...ranges, ...planned.kept]) : ranges);
     const { entries, elisions } = format.parse(Uint8Array.from(content));
     if (!entries.some(({ role, marks }) => role !== 'user' && role !== 'system' && !marks?.includes('hidden'))) {
       this.#side.push(...ranges);

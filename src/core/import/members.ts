@@ -14,10 +14,9 @@ import {
   type Problem,
   ShellTooLarge,
 } from '../formats/index.js';
-import { withForeign } from '../store/index.js';
+import { RowTooLarge, withForeign } from '../store/index.js';
 import { findStateFolder, folderOf } from './beside.js';
-import { databaseEndings, type FoundFile, hasDocumentEnding, ioReason, limits, openFile, readEnds, readWhole, Unreadable } from './files.js';
-import { measuredMembers } from './measured.js';
+import { databaseEndings, type FoundFile, hasDocumentEnding, limits, openFile, readEnds, readWhole, Unreadable, unlessUnreadable } from './files.js';
 import { certainFormat, headLength, readHead, recognized, sortedHead } from './recognize.js';
 
 const magic = Buffer.from('SQLite format 3\0');
@@ -61,14 +60,7 @@ export function membersNamed(paths: readonly string[]): { readonly files: FoundF
 }
 
 /** The regular file at a named path, if it is one. */
-function regularFile(path: string): ReturnType<typeof statNamed> {
-  try {
-    return statNamed(path);
-  } catch (error) {
-    ioReason(error);
-    return undefined;
-  }
-}
+const regularFile = (path: string): ReturnType<typeof statNamed> => unlessUnreadable(() => statNamed(path));
 
 /** The conversations of a database or document. They are readable only while `work` runs. */
 export interface Holding {
@@ -211,14 +203,7 @@ export function mainDocumentOf({ path }: LocatedFile): string | undefined {
 }
 
 /** The file to read when this one changes, if it is another file nearby. A file that cannot be read belongs to no other. */
-export function mainFileOf(file: LocatedFile): string | undefined {
-  try {
-    return findStateFolder(file.path) ?? mainDocumentOf(file);
-  } catch (error) {
-    ioReason(error);
-    return undefined;
-  }
-}
+export const mainFileOf = (file: LocatedFile): string | undefined => unlessUnreadable(() => findStateFolder(file.path) ?? mainDocumentOf(file));
 
 const isBeside = (path: string, other: string): boolean => statInside(dirname(path), other)?.isFile() ?? false;
 
@@ -250,6 +235,53 @@ const noting = (rows: DatabaseRows, read: Set<string>): DatabaseRows => ({
     return rows.each(table, columns, where);
   },
 });
+
+/**
+ * The conversations of a database, each with a limit: it is read into memory at once, and takes several times its size there.
+ * Reading one beyond the limit throws {@link Unreadable}; the others can still be read.
+ */
+export function* measuredMembers(database: NonNullable<ImportableFormat['database']>, rows: DatabaseRows): Generator<Member> {
+  let left = Number.POSITIVE_INFINITY;
+  const measured: DatabaseRows = {
+    tables: rows.tables,
+    *each(...asked) {
+      try {
+        for (const row of rows.each(...asked)) {
+          left -= bytesIn(row);
+          if (left < 0) throw new Unreadable(`the conversation has more than ${limits.whole} bytes`);
+          yield row;
+        }
+      } catch (error) {
+        throw error instanceof RowTooLarge ? new Unreadable(error.message) : error;
+      }
+    },
+  };
+  const within = <T>(work: () => T): T => {
+    left = limits.whole;
+    try {
+      return work();
+    } finally {
+      left = Number.POSITIVE_INFINITY;
+    }
+  };
+  for (const member of database.members(measured)) {
+    const { lines, over } = member;
+    const read = (told: () => Lines) => (): Lines => within(told);
+    yield {
+      ...member,
+      lines: read(lines),
+      ...(over && {
+        over: (granularity) => {
+          const told = within(() => over(granularity));
+          return told && { ...told, lines: read(told.lines) };
+        },
+      }),
+    };
+  }
+}
+
+const bytesIn = (row: Readonly<Record<string, unknown>>): number =>
+  Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' || value instanceof Uint8Array ? value.length : 0), 0);
 
 const ofConversation = /^(?:session|thread|conversation|chat|composer)_?id$/i;
 const content = /^(?:data|content|contents|text|body|value|payload|message|prompt|parts|.*json)$/i;

@@ -1,7 +1,6 @@
-import type { Dirent } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type LocatedFile, listInside } from '../files/index.js';
-import { ioReason } from './files.js';
+import { unlessUnreadable } from './files.js';
 
 /** Agents sort sessions into folders of years, months and days. */
 const ofADate = /^\d{1,4}$/;
@@ -18,7 +17,7 @@ export function fileNear(path: string, part: string): LocatedFile | undefined {
   let top = dirname(path);
   for (let up = 0; up < deepest && ofADate.test(basename(top)); up++) top = dirname(top);
   const search = (folder: string, depth: number): string | undefined => {
-    for (const entry of listed(top, folder).sort((a, b) => (a.name < b.name ? 1 : -1))) {
+    for (const entry of (unlessUnreadable(() => listInside(top, folder)) ?? []).sort((a, b) => (a.name < b.name ? 1 : -1))) {
       const inside = join(folder, entry.name);
       if (entry.isFile() && endings.some((ending) => entry.name.endsWith(`${part}${ending}`)) && inside !== path) return inside;
       const found = entry.isDirectory() && depth < deepest && ofADate.test(entry.name) ? search(inside, depth + 1) : undefined;
@@ -28,13 +27,4 @@ export function fileNear(path: string, part: string): LocatedFile | undefined {
   };
   const found = search(top, 0);
   return found === undefined ? undefined : { root: top, path: found };
-}
-
-function listed(root: string, folder: string): Dirent[] {
-  try {
-    return listInside(root, folder);
-  } catch (error) {
-    ioReason(error);
-    return [];
-  }
 }

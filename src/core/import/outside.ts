@@ -1,7 +1,7 @@
 import type { OutputOf, OutsideHit } from '../contract/index.js';
-import { ioReason, openFile } from './files.js';
+import { type FoundFile, ioReason, openFile, unlessUnreadable } from './files.js';
 import { isDatabaseFile } from './members.js';
-import { type AgentRoot, type SessionFile, sessionFiles } from './places.js';
+import { type AgentRoot, sessionFiles } from './places.js';
 
 /** Bytes that are searched in one step. Other calls of the engine run between two steps. */
 const part = 2 * 1024 * 1024;
@@ -22,7 +22,7 @@ export function* searchOutside(
 ): Generator<undefined, OutputOf<'library.search'>> {
   const needles = [...new Set([text, JSON.stringify(text).slice(1, -1)])].map((one) => one.toLowerCase());
   const files = places
-    .flatMap((place) => filesIn(place))
+    .flatMap((place) => unlessUnreadable(() => sessionFiles(place)) ?? [])
     .filter(({ path, bytes }) => !imported(path, bytes))
     .sort((a, b) => b.modifiedAt - a.modifiedAt);
   const hits: OutsideHit[] = [];
@@ -44,17 +44,8 @@ export function* searchOutside(
   return { hits, searched, unread: files.length - searched };
 }
 
-function filesIn(place: AgentRoot): SessionFile[] {
-  try {
-    return sessionFiles(place);
-  } catch (error) {
-    ioReason(error);
-    return [];
-  }
-}
-
 /** The text around the first match; undefined without one. Parts overlap, so that a match across two parts is found. */
-function* firstIn(file: SessionFile, needles: readonly string[]): Generator<undefined, string | undefined> {
+function* firstIn(file: FoundFile, needles: readonly string[]): Generator<undefined, string | undefined> {
   const open = openFile(file, { held: 0 });
   try {
     const overlap = 4 * Math.max(...needles.map((needle) => needle.length)) + before;

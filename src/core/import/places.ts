@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import type { SourceAgent } from '../contract/index.js';
 import { isOnThisMachine, type LocatedFile, listIfExists, listInside, namedFile, repositoryAt, statLocated } from '../files/index.js';
 import { importableFormats } from '../formats/index.js';
-import { ioReason } from './files.js';
+import { type FoundFile, unlessUnreadable } from './files.js';
 
 /** An agent's own folder on this machine, in which it keeps its histories. */
 export interface AgentRoot {
@@ -23,7 +23,7 @@ interface Place {
   /** The largest depth of a session below such a folder. */
   readonly depth: number;
   /** Whether each folder of sessions belongs to one project. */
-  readonly byProject: boolean;
+  readonly byProject?: true;
   /** The paths to watch within such a folder, for editors that keep much other data there. Without it, all paths. */
   readonly watched?: RegExp;
   /** The size up to which a database there is watched, because it is copied at every change. */
@@ -36,7 +36,6 @@ const taskFolders: Place = {
   // The folder of a session also has other documents, and the messages of its subagents.
   session: /^[^/]+\/(?:(?!agent_)[^/]+\.messages|api_conversation_history)\.json$/,
   depth: 1,
-  byProject: false,
 };
 
 const places: Readonly<Record<SourceAgent, Place>> = {
@@ -46,26 +45,24 @@ const places: Readonly<Record<SourceAgent, Place>> = {
     folders: ['sessions', 'archived_sessions'],
     session: /(^|\/)rollout-[^/]+\.jsonl(\.zst)?$/,
     depth: 3,
-    byProject: false,
   },
   gemini: { format: 'gemini-v1', folders: ['tmp'], session: /^[^/]+\/chats\/session-[^/]+\.jsonl?$/, depth: 2, byProject: true },
   // One database holds all sessions. Clones, tools and logs beside it are ignored.
-  opencode: { format: 'opencode-v1', folders: ['opencode.db'], session: /^$/, depth: 0, byProject: false },
+  opencode: { format: 'opencode-v1', folders: ['opencode.db'], session: /^$/, depth: 0 },
   // Each session has a folder. Snapshots of files and a database of workflows beside its events are ignored.
-  copilot: { format: 'copilot-cli-v1', folders: ['session-state'], session: /^[^/]+(\/events)?\.jsonl$/, depth: 1, byProject: false },
+  copilot: { format: 'copilot-cli-v1', folders: ['session-state'], session: /^[^/]+(\/events)?\.jsonl$/, depth: 1 },
   qwen: { format: 'qwen-code-v1', folders: ['projects'], session: /^[^/]+\/chats\/[^/]+\.jsonl$/, depth: 2, byProject: true },
   cline: taskFolders,
   roo: taskFolders,
   // The older extension has task folders, as Cline has.
-  kilo: { format: 'kilo-v1', folders: ['kilo.db', 'tasks'], session: /^[^/]+\/api_conversation_history\.json$/, depth: 1, byProject: false },
-  openclaw: { format: 'openclaw-v1', folders: ['agents'], session: /^[^/]+\/agent\/openclaw-agent\.sqlite$/, depth: 2, byProject: false },
+  kilo: { format: 'kilo-v1', folders: ['kilo.db', 'tasks'], session: /^[^/]+\/api_conversation_history\.json$/, depth: 1 },
+  openclaw: { format: 'openclaw-v1', folders: ['agents'], session: /^[^/]+\/agent\/openclaw-agent\.sqlite$/, depth: 2 },
   // The editor's database of all chats, and the sessions of its command line in the home folder.
   cursor: {
     format: 'cursor-v1',
     folders: ['globalStorage/state.vscdb', 'chats', 'projects'],
     session: /(?:^|\/)store\.db$|\/agent-transcripts\/.+\.jsonl$/,
     depth: 3,
-    byProject: false,
     watched: /^[^/]+(?:\/(?:agent-transcripts(?:\/.+)?|[^/]+(?:\/store\.db)?))?$/,
     maxWatchedBytes: 256 * 1024 ** 2,
   },
@@ -74,28 +71,26 @@ const places: Readonly<Record<SourceAgent, Place>> = {
     folders: ['workspaceStorage', 'globalStorage/emptyWindowChatSessions', 'globalStorage/transferredChatSessions'],
     session: /^(?:[^/]+\/chatSessions\/)?[^/]+\.jsonl?$/,
     depth: 2,
-    byProject: false,
     watched: /^[^/]+(?:\/chatSessions(?:\/[^/]+)?)?$/,
   },
   droid: { format: 'mapped-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
   // One database holds the sessions of Goose.
-  goose: { format: 'mapped-v1', folders: ['sessions/sessions.db'], session: /^$/, depth: 0, byProject: false },
+  goose: { format: 'mapped-v1', folders: ['sessions/sessions.db'], session: /^$/, depth: 0 },
   // A conversation is a folder with a state and a file for each event, which are read together.
-  openhands: { format: 'mapped-v1', folders: ['conversations'], session: /^[^/]+\/base_state\.json$/, depth: 1, byProject: false },
-  kimi: { format: 'mapped-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\/agents\/[^/]+\/wire\.jsonl$/, depth: 4, byProject: false },
+  openhands: { format: 'mapped-v1', folders: ['conversations'], session: /^[^/]+\/base_state\.json$/, depth: 1 },
+  kimi: { format: 'mapped-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\/agents\/[^/]+\/wire\.jsonl$/, depth: 4 },
   antigravity: {
     format: 'mapped-v1',
     folders: ['brain'],
     session: /^[^/]+\/\.system_generated\/logs\/transcript\.jsonl$/,
     depth: 3,
-    byProject: false,
   },
-  amp: { format: 'mapped-v1', folders: ['threads'], session: /^T-[^/]+\.json$/, depth: 0, byProject: false },
-  continue: { format: 'mapped-v1', folders: ['sessions'], session: /^(?!sessions\.json$)[^/]+\.json$/, depth: 0, byProject: false },
-  kiro: { format: 'mapped-v1', folders: ['data.sqlite3'], session: /^$/, depth: 0, byProject: false },
-  zed: { format: 'mapped-v1', folders: ['threads/threads.db'], session: /^$/, depth: 0, byProject: false },
-  crush: { format: 'mapped-v1', folders: ['crush.db'], session: /^$/, depth: 0, byProject: false },
-  aider: { format: 'mapped-v1', folders: ['.aider.chat.history.md'], session: /^$/, depth: 0, byProject: false },
+  amp: { format: 'mapped-v1', folders: ['threads'], session: /^T-[^/]+\.json$/, depth: 0 },
+  continue: { format: 'mapped-v1', folders: ['sessions'], session: /^(?!sessions\.json$)[^/]+\.json$/, depth: 0 },
+  kiro: { format: 'mapped-v1', folders: ['data.sqlite3'], session: /^$/, depth: 0 },
+  zed: { format: 'mapped-v1', folders: ['threads/threads.db'], session: /^$/, depth: 0 },
+  crush: { format: 'mapped-v1', folders: ['crush.db'], session: /^$/, depth: 0 },
+  aider: { format: 'mapped-v1', folders: ['.aider.chat.history.md'], session: /^$/, depth: 0 },
   pi: { format: 'pi-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\.jsonl$/, depth: 1, byProject: true },
 };
 
@@ -136,16 +131,10 @@ export const formatOfAgent = (agent: SourceAgent): (typeof importableFormats)[nu
   importableFormats.find(({ id }) => id === places[agent].format);
 
 /** Whether an agent has a folder for each project. */
-export const sortsByProject = (agent: SourceAgent): boolean => places[agent].byProject;
-
-export interface SessionFile extends LocatedFile {
-  readonly bytes: number;
-  /** Milliseconds since 1970. */
-  readonly modifiedAt: number;
-}
+export const sortsByProject = (agent: SourceAgent): boolean => places[agent].byProject === true;
 
 /** Every session in an agent's own folder. @throws the error of the file system if the folder does not exist or cannot be read. */
-export function sessionFiles(place: AgentRoot): SessionFile[] {
+export function sessionFiles(place: AgentRoot): FoundFile[] {
   const { session, depth } = places[place.agent];
   listInside(place.root);
   return historyFolders(place).flatMap((folder) =>
@@ -155,8 +144,8 @@ export function sessionFiles(place: AgentRoot): SessionFile[] {
   );
 }
 
-function filesIn(root: string, folder: string, depth: number): SessionFile[] {
-  return listIfExists(root, folder).flatMap((entry): SessionFile[] => {
+function filesIn(root: string, folder: string, depth: number): FoundFile[] {
+  return listIfExists(root, folder).flatMap((entry): FoundFile[] => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return depth > 0 ? filesIn(root, path, depth - 1) : [];
     return entry.isFile() ? fileAt({ root, path }) : [];
@@ -164,17 +153,10 @@ function filesIn(root: string, folder: string, depth: number): SessionFile[] {
 }
 
 /** Whether an agent keeps its history in this one file. */
-function isFile(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  } catch (error) {
-    ioReason(error);
-    return false;
-  }
-}
+const isFile = (path: string): boolean => unlessUnreadable(() => statSync(path, { throwIfNoEntry: false })?.isFile()) ?? false;
 
 /** A regular file with its size and time; nothing if it does not exist. */
-function fileAt(file: LocatedFile): SessionFile[] {
+function fileAt(file: LocatedFile): FoundFile[] {
   const stat = statLocated(file);
   return stat ? [{ ...file, bytes: stat.size, modifiedAt: Math.floor(stat.mtimeMs) }] : [];
 }

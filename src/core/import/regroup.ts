@@ -1,5 +1,5 @@
 // Joins planned commits, so that checkpoints are taken every few turns, or at significant events within a turn.
-import { type ByteRange, isObject, parseJson, stringAt } from '../base/index.js';
+import { type ByteRange, defined, isObject, parseJson, stringAt } from '../base/index.js';
 import type { CheckpointEvent } from '../contract/index.js';
 import type { FileBytes, ImportableFormat, ImportPlan, ParsedDelta, ParsedEntry, PlannedCommit } from '../formats/index.js';
 
@@ -146,11 +146,7 @@ function joined(
     checkpoint,
     ranges,
     template,
-    ...(principal !== undefined && { principal }),
-    ...(sessionId !== undefined && { sessionId }),
-    ...(startedBy !== undefined && { startedBy }),
-    ...(summary !== undefined && { summary }),
-    ...(createdAt !== undefined && { createdAt }),
+    ...defined({ principal, sessionId, startedBy, summary, createdAt }),
     records: [...new Set(members.flatMap((member) => member.records))],
     get entries() {
       return content().entries;

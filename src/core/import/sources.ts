@@ -3,6 +3,7 @@ import { blake3OfParts, refOfHash, sha256Of } from '../artifacts/index.js';
 import {
   type ArtifactNo,
   type ArtifactRef,
+  atOnce,
   type CommitSeq,
   type ContextId,
   concatBytes,
@@ -176,15 +177,8 @@ type ListedRow = Omit<Stored, 'no' | 'resumeAt' | 'resumeHash' | 'pieces'>;
 
 /** Counts of each session, in one pass over the commits. */
 function heldBySession(chain: ReadChain): ReadonlyMap<string, NonNullable<Source['holds']>> {
-  const rows = chain.db.all<{
-    sessionId: string;
-    commits: number;
-    messages: number;
-    compactions: number;
-    errors: number;
-    first: number;
-    last: number;
-  }>(
+  type Counts = Record<'commits' | 'messages' | 'compactions' | 'errors' | 'first' | 'last', number>;
+  const rows = chain.db.all<Counts & { sessionId: string }>(
     `SELECT sessionId, COUNT(*) AS commits, SUM(messageCount) AS messages, SUM(type = 'compaction') AS compactions, SUM(errors) AS errors,
             MIN(createdAt) AS first, MAX(createdAt) AS last
        FROM context WHERE +project = ? AND sessionId IS NOT NULL GROUP BY sessionId`,
@@ -210,10 +204,7 @@ export function getSource(
     writeNewParts(path, sourceParts(chain, row));
     return { path, ...about };
   }
-  const writing = chain.artifacts.writeCache(sourceParts(chain, row));
-  let step = writing.next();
-  while (!step.done) step = writing.next();
-  const cached = step.value;
+  const cached = atOnce(chain.artifacts.writeCache(sourceParts(chain, row)));
   return { artifactRef: chain.artifacts.transaction(() => chain.artifacts.putCache(cached, 'application/octet-stream')).ref, ...about };
 }
 

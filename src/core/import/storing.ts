@@ -241,11 +241,8 @@ class Storer {
 class MadeCommits {
   readonly seqs: CommitSeq[] = [];
   #last: ContextRow | undefined;
-  readonly #chain: WriteChain;
 
-  constructor(chain: WriteChain) {
-    this.#chain = chain;
-  }
+  constructor(private readonly chain: WriteChain) {}
 
   add(row: ContextRow): void {
     this.seqs.push(row.seq);
@@ -255,7 +252,7 @@ class MadeCommits {
   at(number: number): ContextRow {
     const seq = this.seqs[number];
     if (seq === undefined) throw new Error(`the plan refers to commit ${number} before it is stored`);
-    return this.#last?.seq === seq ? this.#last : commitAt(this.#chain, seq);
+    return this.#last?.seq === seq ? this.#last : commitAt(this.chain, seq);
   }
 }
 
