@@ -53,7 +53,6 @@ export interface ReadArtifacts {
   forget(): void;
   /** Objects that were put since the last repack. Bytes are not counted for `limit` objects and more. */
   loose(limit?: number): Loose;
-  /** Which replicas hold which objects. */
   readonly copies: ReadCopies;
   close(): void;
 }
@@ -86,7 +85,6 @@ export interface Artifacts extends ReadArtifacts {
   repack(options?: RepackOptions): Generator<undefined, Repacked>;
   /** Drops every cache and returns their bytes. */
   dropCaches(): number;
-  /** Which replicas hold which objects. */
   readonly copies: Copies;
   /** A transaction of the database. Objects that are put in it are on disk before it commits. */
   transaction<T>(work: () => T): T;

@@ -93,7 +93,6 @@ function* packedParts(shelf: ReadShelf, row: ContentRow, pack: number): Generato
   throw new StemmaError('UNAVAILABLE', `${refOfHash(row.hash)} was moved while it was read. Try again.`, { id: refOfHash(row.hash) });
 }
 
-/** Bytes of a pack; undefined if it does not hold them. */
 function readPart({ packs }: ReadShelf, pack: number, start: number, length: number): Uint8Array | undefined {
   try {
     return packs.read({ pack, start }, length);

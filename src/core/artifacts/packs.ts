@@ -14,7 +14,6 @@ const packName = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.pack$/;
 const backgroundSyncBytes = 2 * 1024 * 1024;
 /** Objects are appended in writes of this many bytes. Larger objects are written alone. */
 const stagedBytes = 256 * 1024;
-/** Packs that are open for reading at a time. */
 const maxReaders = 64;
 
 /** A function created inside `append` would keep the appended bytes in memory until the sync ends, which is after the import. */
@@ -124,9 +123,8 @@ export function openPackFiles(db: ReadableDb, folder: string, behind?: string) {
 }
 
 /**
- * Append-only files of large objects and blocks. Each process appends only to packs that it created, and only inside a write
- * transaction. So two writers never share a file, and no other process removes a pack during a write. Bytes that a crash leaves after
- * the last named object are garbage.
+ * Append-only files of large objects and blocks. Each process appends only to packs that it created, and only inside a write transaction. So two
+ * writers never share a file, and no other process removes a pack during a write. Bytes that a crash leaves after the last named object are garbage.
  */
 export type Packs = ReturnType<typeof openPacks>;
 

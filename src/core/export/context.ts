@@ -56,9 +56,8 @@ export function exportContext(chain: ReadChain, input: ExportInput): Exported {
 }
 
 /**
- * As `exportContext`, with secrets of known patterns, home folders and e-mail addresses replaced. Also returns the list of placeholders. The
- * chain does not change.
- * @throws BAD_REQUEST also for a format that is neither text, JSON nor CBOR.
+ * As `exportContext`, with secrets of known patterns, home folders and e-mail addresses replaced. Also returns the list of placeholders. The chain
+ * does not change. @throws BAD_REQUEST also for a format that is neither text, JSON nor CBOR.
  */
 export async function exportRedacted(chain: ReadChain, input: ExportInput): Promise<Exported> {
   const target = requireTarget(input.format);
@@ -279,10 +278,9 @@ function rendered(chain: ReadChain, format: Format, input: ExportInput, how: { s
 type Session = Assembled & { readonly prompt?: string };
 
 /**
- * A session file that the format's agent can resume. With `takesPrompt`, a prompt at its end is returned apart and not in the file; with
- * `mayBeEmpty` also if nothing is left for the file. Without a
- * stop it holds the whole chain with the compactions in their places, as the agent's own files do. With a stop it holds the context that
- * this stop materializes.
+ * A session file that the format's agent can resume. With `takesPrompt`, a prompt at its end is returned apart and not in the file; with `mayBeEmpty`
+ * also if nothing is left for the file. Without a stop it holds the whole chain with the compactions in their places, as the agent's own files do.
+ * With a stop it holds the context that this stop materializes.
  */
 export function writeSession(
   chain: ReadChain,

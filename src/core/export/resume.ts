@@ -107,7 +107,6 @@ const drivers: Readonly<Record<Runtime, Driver>> = {
   },
 };
 
-/** An option before a prompt, if there is one. */
 const after = (option: string, prompt: readonly string[]): readonly string[] => (prompt.length === 0 ? [] : [option, ...prompt]);
 
 export const resumedFormats: ReadonlySet<string> = new Set(Object.values(drivers).map(({ format }) => format));

@@ -66,10 +66,7 @@ export function openInside(root: string, path: string, { mode = 'read', limit }:
   return openRegular(file, entryInside(root, file), modes[mode] | noFollow, limit);
 }
 
-/**
- * Opens a regular file that a person named: the path may be a link, or lie behind one.
- * @throws as {@link openInside}.
- */
+/** Opens a regular file that a person named: the path may be a link, or lie behind one. @throws as {@link openInside}. */
 export const openNamed = (path: string, { limit }: { readonly limit?: number } = {}): OpenedFile =>
   openRegular(path, statSync(path), modes.read, limit);
 
@@ -88,10 +85,7 @@ function openRegular(file: string, before: Stats, flags: number, limit: number |
   }
 }
 
-/**
- * Reads a regular file below `root`, up to the size that it had when it was opened.
- * @throws FileRefused, and the error of the file system.
- */
+/** Reads a regular file below `root`, up to the size that it had when it was opened. @throws FileRefused, and the error of the file system. */
 export function readInside(root: string, path: string, { limit }: { readonly limit: number }): Buffer {
   return readOpened(openInside(root, path, { limit }));
 }

@@ -16,9 +16,7 @@ type Restrict = (path: string) => void;
 
 let restrict: Restrict | undefined;
 
-/**
- * Sets how files are made private on a system without modes. A host sets it in each thread, because that needs a process and core starts none.
- */
+/** Sets how files are made private on a system without modes. A host sets it in each thread, because that needs a process and core starts none. */
 export function restrictWith(work: Restrict | undefined): void {
   restrict = work;
 }

@@ -16,7 +16,6 @@ interface Unit {
   readonly block?: CommitBlock | undefined;
 }
 
-/** The commits in order, those of a block together. */
 function inUnits(commits: readonly StorableCommit[], blocks: readonly CommitBlock[] = []): Unit[] {
   const units: Unit[] = [];
   const begun = new Map(blocks.map((block) => [block.first, block]));

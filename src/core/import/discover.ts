@@ -94,7 +94,6 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
   }
 }
 
-/** Why no format recognizes the file. */
 function explainRefusal(located: LocatedFile): string {
   const file = openFile(located, { held: 0 });
   try {
@@ -104,12 +103,10 @@ function explainRefusal(located: LocatedFile): string {
   }
 }
 
-/** The number of sessions in a database; undefined for any other file. */
 function sessionsHeld(file: LocatedFile): number | undefined {
   return readable(() => isDatabaseFile(file)) ? readable(() => withHolding(file, undefined, ({ members }) => [...members].length)) : undefined;
 }
 
-/** A document up to this size is read for its title. */
 const maxReadBytes = 4 * 1024 * 1024;
 
 /** The session in a document; undefined if the document is large or holds several sessions. */
@@ -122,7 +119,6 @@ function documentIn(file: FoundFile, imported: (path: string, bytes: number) => 
     : undefined;
 }
 
-/** The sessions in a database or document, newest first. */
 function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => boolean): FoundSession[] | undefined {
   const found = readable(() =>
     withHolding(file, undefined, ({ members }) =>
@@ -137,7 +133,6 @@ function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => 
   return found?.sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1));
 }
 
-/** The working folder of a session and its repository. */
 const placedIn = (cwd: string | undefined): Pick<FoundSession, 'cwd' | 'repository'> =>
   cwd === undefined ? {} : { cwd, repository: repositoryAt(cwd) };
 

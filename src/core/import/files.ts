@@ -56,9 +56,8 @@ const mayBeMissed = (path: string): boolean =>
   extname(path) === '' || mayBeTranscript(path) || databaseEndings.has(extname(path)) || hasDocumentEnding(path);
 
 /**
- * The transcript files at and under the paths, each once, oldest first, so that origins come before their forks.
- * Folders are read without following links. A path that a person named is accepted with any ending. `mayHold` accepts files of other endings
- * in folders.
+ * The transcript files at and under the paths, each once, oldest first, so that origins come before their forks. Folders are read without following
+ * links. A path that a person named is accepted with any ending. `mayHold` accepts files of other endings in folders.
  */
 export function filesUnder(
   paths: readonly string[],

@@ -90,9 +90,8 @@ export const isDatabaseFile = (file: LocatedFile): boolean =>
 const isDatabase = (head: Uint8Array): boolean => Buffer.from(head).subarray(0, magic.length).equals(magic);
 
 /**
- * Runs `work` on the conversations of a database or document. Undefined for any other file. `known` receives the paths of the documents that
- * are read with this one. If it returns a result, nothing is read.
- * @throws CORRUPT, UNAVAILABLE, and the error of the file system.
+ * Runs `work` on the conversations of a database or document. Undefined for any other file. `known` receives the paths of the documents that are read
+ * with this one. If it returns a result, nothing is read. @throws CORRUPT, UNAVAILABLE, and the error of the file system.
  */
 export function withHolding<T>(
   file: LocatedFile,

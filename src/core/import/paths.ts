@@ -19,9 +19,8 @@ export type ImportInput = InputOf<'import.run'>;
 type StartReading = (orders: readonly AheadOrder[]) => FilesAhead;
 
 /**
- * Imports every transcript at and under the paths, and reports its progress before each file or group of small files. Small files share
- * transactions. The caller may stop between two steps: every stored file is complete. A file that cannot be imported is reported, and the others
- * follow.
+ * Imports every transcript at and under the paths, and reports its progress before each file or group of small files. Small files share transactions.
+ * The caller may stop between two steps: every stored file is complete. A file that cannot be imported is reported, and the others follow.
  * @param threads starts threads that read new files before their turn. Without it, this thread reads them.
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
@@ -165,7 +164,7 @@ function filesOf(paths: readonly string[]): ReturnType<typeof filesUnder> {
  * The order of an import: the folder with the newest file first, so that recent work appears first. Inside a folder the oldest file comes first,
  * because a session can continue an earlier one of the same folder. Folders named by a date, as in Codex, count as one.
  */
-function importOrder(files: readonly FoundFile[]): FoundFile[] {
+export function importOrder(files: readonly FoundFile[]): FoundFile[] {
   const newest = new Map<string, number>();
   const keys = new Map(files.map((file) => [file, groupOf(file.path)]));
   const findKey = (file: FoundFile): string => keys.get(file) ?? '';

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
 import type { SourceAgent } from '../../../src/core/contract/index.js';
 import { agentPlaces, foundSessions, foundSources, listSources } from '../../../src/core/import/index.js';
-import { importOrder } from '../../../src/core/import/order.js';
+import { importOrder } from '../../../src/core/import/paths.js';
 import { prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
 import { recorded, writeDatabase } from '../../support/opencode.js';

@@ -5,9 +5,8 @@ import { namedStrings, replaceStrings } from './json.js';
 import type { NamedText, Replacing } from './texts.js';
 
 /**
- * The texts in a file: all of a text file, the strings of JSON, the files in a compressed one, and the comments and metadata of images and
- * of other files.
- * @throws Unsearchable for compressed content that expands beyond the room.
+ * The texts in a file: all of a text file, the strings of JSON, the files in a compressed one, and the comments and metadata of images and of other
+ * files. @throws Unsearchable for compressed content that expands beyond the room.
  */
 export function* textsInBytes(bytes: Uint8Array, name?: string, room: Room = roomFor(bytes.length)): Generator<NamedText> {
   const content = textIn(bytes);

@@ -23,7 +23,6 @@ export function splitTokens(): (text: string, name: string | undefined) => reado
 }
 const none: readonly string[] = [];
 
-/** The start of a text that completes a token. */
 function restOf(piece: string, text: string): string | undefined {
   const rest = /^\s{0,4}([\w.~-]{8,512})/.exec(text.slice(0, 600))?.[1]?.replace(/[.]+$/, '');
   if (rest === undefined || rest.length < minRest || !isRandom(rest)) return undefined;

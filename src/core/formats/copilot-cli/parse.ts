@@ -108,7 +108,6 @@ function thinkingOf(data: JsonObject): readonly UnplacedEntry[] {
   return text ? [thought(text)] : [];
 }
 
-/** The part of a result that the model gets. The rest is for the screen. */
 function resultDraft(data: JsonObject): UnplacedEntry {
   const { result, error, shellExecution, fileEdits } = data;
   const isError = data.success === false;

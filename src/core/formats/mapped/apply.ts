@@ -71,7 +71,6 @@ function prepare(mapping: MappingRules): Applied {
   };
 }
 
-/** The first entry of a call has its usage. */
 function countedOnce(entries: readonly JsonObject[]): readonly JsonObject[] {
   const first = entries.findIndex(({ usage }) => usage !== undefined);
   return entries.map((entry, at) => {
@@ -137,7 +136,6 @@ function groupMaker({ when, each, of }: MappingGroup, place: string): Maker {
   };
 }
 
-/** A part that matches no rule of its group. */
 const unreadEntry = (value: Json): JsonObject => ({
   role: 'system',
   kind: 'event',

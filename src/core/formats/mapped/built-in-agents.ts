@@ -85,7 +85,6 @@ export const antigravity: MappingRules = {
   ],
 };
 
-/** A message with a role that no other rule reads. */
 const otherRole = "@.role && @.role != 'system' && @.role != 'user' && @.role != 'assistant' && @.role != 'tool'";
 
 /** SWE-agent: the history of one run. Demonstrations are sent but belong to no run. */

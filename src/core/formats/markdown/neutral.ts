@@ -143,7 +143,6 @@ function labelEnd(text: string, from: number): number {
   return from;
 }
 
-/** Whether a position lies in one of the ranges. */
 function keptTest(ranges: Range[]): (at: number) => boolean {
   const sorted = ranges.sort((a, b) => a.start - b.start);
   let next = 0;

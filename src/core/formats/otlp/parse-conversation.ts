@@ -1,4 +1,4 @@
-import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { decodeText, defined, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader, Member } from '../format.js';
 import { continuations, isSummaryText, type MessageRules } from '../shared/continued.js';
 import { objectsIn } from '../shared/drafts.js';
@@ -65,10 +65,9 @@ export function readMembers(told: readonly ReadSpan[], isLarge = false): readonl
     const attribute = (name: string): string | undefined =>
       some.map(({ attributes }) => stringAt(attributes, name)).find((value) => value !== undefined);
     const isSubagent = some.some((span) => conversationOf(span, byId).agent !== undefined);
-    const machine = attribute('host.name');
     const about = {
       sessionId: id,
-      ...(machine !== undefined && { machine }),
+      ...defined({ machine: attribute('host.name') }),
       ...(isSubagent && { agent: attribute('gen_ai.agent.name') ?? 'agent', startedIn: id }),
     };
     return [{ id, lines: () => wrapLines(formatId, id, about, records, isLarge) }];
@@ -82,7 +81,6 @@ const spansOnce = (spans: readonly ReadSpan[]): readonly ReadSpan[] => [
 
 const calls: ReadonlySet<string> = new Set(['chat', 'generate_content', 'text_completion', 'responses']);
 
-/** The operation of a span, by the current or earlier conventions. */
 function operationOf(span: ReadSpan): 'call' | 'tool' | 'agent' | undefined {
   const operation = operationNamed(span);
   if (operation === undefined) return messagesAt(span, 'input') === undefined ? undefined : 'call';
@@ -199,7 +197,6 @@ type Part = 'summary' | 'answer';
 
 const isAnswer = ({ role }: JsonObject): boolean => role === 'assistant';
 
-/** Whether a call has an answer and a summary in its input. */
 const compacts = (own: readonly JsonObject[] | undefined, isCompaction: boolean, output: readonly JsonObject[]): boolean =>
   own ? own.some(({ kind }) => kind === 'summary') && own.some(isAnswer) : isCompaction && output.length > 0;
 
@@ -219,38 +216,33 @@ function makeRecord(
   const answer = own?.findIndex(isAnswer) ?? 0;
   if (part === 'summary') return (own ? { entries: own.slice(0, answer) } : { instructions, input: fresh, output: [], isCompaction }) as JsonObject;
   if (part === 'answer')
-    return { call: keepFacts(attributes), ...restOf(failed, started), ...(own ? { entries: own.slice(answer) } : { output }) } as JsonObject;
+    return { call: keepFacts(attributes), ...defined({ failed, started }), ...(own ? { entries: own.slice(answer) } : { output }) } as JsonObject;
   return {
     call: keepFacts(attributes),
-    ...restOf(failed, started),
+    ...defined({ failed, started }),
     ...(failures && Object.keys(failures).length > 0 && { failures }),
     ...(own ? { entries: own } : { instructions, input: fresh, output, ...(isCompaction && { isCompaction }) }),
   } as JsonObject;
 }
-
-const restOf = (failed: string | undefined, started: readonly string[] | undefined) => ({
-  ...(failed !== undefined && { failed }),
-  ...(started && { started }),
-});
 
 /** A record that is made whenever it is read. */
 class LazyRecord implements Wrapped {
   readonly id: string;
   readonly parent: string | null | undefined;
   readonly at: number;
-  readonly #span: ReadSpan;
-  readonly #facts: CallFacts;
 
-  constructor(span: ReadSpan, facts: CallFacts, { id, parent }: Pick<Wrapped, 'id' | 'parent'>) {
+  constructor(
+    private readonly span: ReadSpan,
+    private readonly facts: CallFacts,
+    { id, parent }: Pick<Wrapped, 'id' | 'parent'>,
+  ) {
     this.id = id;
     this.parent = parent;
     this.at = span.start;
-    this.#span = span;
-    this.#facts = facts;
   }
 
   get record(): JsonObject {
-    return makeRecord(this.#span, this.#facts);
+    return makeRecord(this.span, this.facts);
   }
 }
 
@@ -283,7 +275,7 @@ function withTools(
       record: {
         tool: span.attributes,
         isCalled: called.has(stringAt(span.attributes, 'gen_ai.tool.call.id') ?? ''),
-        ...(span.failed !== undefined && { failed: span.failed }),
+        ...defined({ failed: span.failed }),
       },
       at: span.end || span.start,
     }),
@@ -336,7 +328,6 @@ export function partsIn(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(list) ? objectsIn(list) : [];
 }
 
-/** Attributes of a call without its messages. */
 const keepFacts = (attributes: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(attributes).filter(

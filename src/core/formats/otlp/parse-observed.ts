@@ -101,13 +101,7 @@ const observationContent = ({ input, output, usageDetails: usage }: JsonObject) 
 
 /** Runs come as a list, one per line, or as the SDK posts them. A later state of a run replaces the fields that it contains. */
 function langSmithSpans(all: readonly Reading[]): readonly Observed[] {
-  const states = new Map<string, Reading[]>();
-  for (const read of all) {
-    const id = stringAt(read(), 'id') ?? '';
-    const some = states.get(id) ?? [];
-    some.push(read);
-    states.set(id, some);
-  }
+  const states = Map.groupBy(all, (read) => stringAt(read(), 'id') ?? '');
   const kinds: Readonly<Record<string, Observed['kind']>> = { llm: 'call', tool: 'tool' };
   return [...states].map(([id, readings]): Observed => {
     const run = readRun(readings);

@@ -12,8 +12,8 @@ export function messagesAt({ attributes, events }: ReadSpan, which: Which): read
   const value = attributes[`gen_ai.${which}.messages`] ?? attributes[which === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion'] ?? whole;
   const list = typeof value === 'string' ? parseJson(value) : value;
   if (Array.isArray(list) && !isDeep(list)) return objectsIn(list);
-  const numbered = numberedMessages(attributes, which);
-  if (numbered.length > 0) return numbered;
+  const listed = numberedMessages(attributes, which);
+  if (listed.length > 0) return listed;
   const told = eventMessages(attributes, events, which);
   return told.length > 0 ? told : undefined;
 }
@@ -35,21 +35,13 @@ type Fields = Map<string, Json>;
 
 /** Messages as attributes of their own, as OpenLLMetry and OpenInference write them. */
 function numberedMessages(attributes: JsonObject, which: Which): readonly JsonObject[] {
-  const found = new Map<number, Fields>();
-  for (const [name, value] of Object.entries(attributes)) {
-    const [, number, field] = prefixes[which].exec(name) ?? [];
-    if (number === undefined || field === undefined) continue;
-    const message = found.get(Number(number)) ?? new Map<string, Json>();
-    message.set(field, value);
-    found.set(Number(number), message);
-  }
   return exchangeIn(
-    inOrder(found).map((fields): JsonObject => {
-      const contents = inOrder(nested(fields, ofContent)).map((content): JsonObject => {
+    numbered(Object.entries(attributes), prefixes[which]).map((fields): JsonObject => {
+      const contents = numbered(fields, ofContent).map((content): JsonObject => {
         const url = content.get('image.image.url');
         return url === undefined ? { type: 'text', text: content.get('text') ?? '' } : { type: 'image_url', image_url: { url } };
       });
-      const calls = inOrder(nested(fields, ofCall)).map(
+      const calls = numbered(fields, ofCall).map(
         (call): JsonObject => ({
           id: call.get('id') ?? '',
           function: { name: call.get('name') ?? '', arguments: call.get('arguments') ?? '{}' },
@@ -67,20 +59,17 @@ function numberedMessages(attributes: JsonObject, which: Which): readonly JsonOb
   ).messages;
 }
 
-const inOrder = (found: ReadonlyMap<number, Fields>): readonly Fields[] => [...found].sort(([a], [b]) => a - b).map(([, fields]) => fields);
-
-/** The fields of numbered things below a message. */
-function nested(fields: Fields, like: RegExp): ReadonlyMap<number, Fields> {
+/** The fields of numbered things, in order. The groups of `like` are the number and the name of the field. */
+function numbered(fields: Iterable<readonly [string, Json]>, like: RegExp): readonly Fields[] {
   const found = new Map<number, Fields>();
   for (const [name, value] of fields) {
     const [, number, field] = like.exec(name) ?? [];
     if (number === undefined || field === undefined) continue;
     found.set(Number(number), (found.get(Number(number)) ?? new Map<string, Json>()).set(field, value));
   }
-  return found;
+  return [...found].sort(([a], [b]) => a - b).map(([, own]) => own);
 }
 
-/** A content that is a list in a text. */
 function unquotedList(value: Json | undefined): Json | undefined {
   const read = unquoted(value);
   return Array.isArray(read) ? read : value;

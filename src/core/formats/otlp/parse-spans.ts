@@ -60,22 +60,26 @@ function unwrapped(value: JsonObject): JsonObject {
 
 /** A span of OTLP. `resource` has the attributes of what recorded it. */
 export function otlpSpan(span: JsonObject, resource: JsonObject): ReadSpan {
-  const status = isObject(span.status) ? span.status : {};
   const attributes = attributesIn(span.attributes);
-  return {
-    traceId: stringAt(span, 'traceId') ?? '',
-    spanId: stringAt(span, 'spanId') ?? '',
-    parentSpanId: stringAt(span, 'parentSpanId') || undefined,
-    name: stringAt(span, 'name') ?? '',
-    start: nanos(span.startTimeUnixNano),
-    end: nanos(span.endTimeUnixNano),
-    attributes: { ...kept(resource), ...attributes },
-    events: objectsIn(span.events).map((event) => ({ name: stringAt(event, 'name') ?? '', attributes: attributesIn(event.attributes) })),
-    failed: isFailed(status) ? (stringAt(status, 'message') ?? stringAt(attributes, 'error.type') ?? 'error') : undefined,
-  };
+  const [start, end] = [nanos(span.startTimeUnixNano), nanos(span.endTimeUnixNano)];
+  const failed = failureIn(span) && (stringAt(span.status, 'message') ?? stringAt(attributes, 'error.type') ?? 'error');
+  return { ...identified(span, attributesIn), start, end, attributes: { ...kept(resource), ...attributes }, failed };
 }
 
-const isFailed = ({ code }: JsonObject): boolean => code === 2 || code === 'STATUS_CODE_ERROR' || code === 'ERROR';
+/** The members that all writers of spans name alike. `read` reads attributes. */
+const identified = (span: JsonObject, read: (attributes: Json | undefined) => JsonObject) => ({
+  traceId: stringAt(span, 'traceId') ?? '',
+  spanId: stringAt(span, 'spanId') ?? '',
+  parentSpanId: stringAt(span, 'parentSpanId') || undefined,
+  name: stringAt(span, 'name') ?? '',
+  events: objectsIn(span.events).map((event) => ({ name: stringAt(event, 'name') ?? '', attributes: read(event.attributes) })),
+});
+
+/** True for a span that failed, else undefined. */
+function failureIn({ status }: JsonObject): true | undefined {
+  const code = isObject(status) ? status.code : undefined;
+  return code === 2 || code === 'STATUS_CODE_ERROR' || code === 'ERROR' ? true : undefined;
+}
 
 /** The attributes of a resource that say what ran where. */
 const kept = (resource: JsonObject): JsonObject =>
@@ -84,40 +88,19 @@ const kept = (resource: JsonObject): JsonObject =>
 const nanos = (value: Json | undefined): number => Math.floor(Number(typeof value === 'string' || typeof value === 'number' ? value : 0) / 1e6) || 0;
 
 function sdkSpan(span: JsonObject): ReadSpan {
-  const status = isObject(span.status) ? span.status : {};
-  const attributes = isObject(span.attributes) ? span.attributes : {};
+  const plain = (attributes: Json | undefined): JsonObject => (isObject(attributes) ? attributes : {});
   const time = (value: Json | undefined): number =>
     Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'number' ? Math.floor(value[0] * 1e3 + value[1] / 1e6) : 0;
-  return {
-    traceId: stringAt(span, 'traceId') ?? '',
-    spanId: stringAt(span, 'spanId') ?? '',
-    parentSpanId: stringAt(span, 'parentSpanId') || undefined,
-    name: stringAt(span, 'name') ?? '',
-    start: time(span.startTime),
-    end: time(span.endTime),
-    attributes,
-    events: objectsIn(span.events).map((event) => ({
-      name: stringAt(event, 'name') ?? '',
-      attributes: isObject(event.attributes) ? event.attributes : {},
-    })),
-    failed: isFailed(status) ? (stringAt(status, 'message') ?? 'error') : undefined,
-  };
+  const failed = failureIn(span) && (stringAt(span.status, 'message') ?? 'error');
+  return { ...identified(span, plain), start: time(span.startTime), end: time(span.endTime), attributes: plain(span.attributes), failed };
 }
 
 /** Events that a tool records as logs of their spans, by the ids of the spans. */
 export function eventsBySpan(values: readonly JsonObject[]): ReadonlyMap<string, ReadSpan['events']> {
-  const found = new Map<string, ReadSpan['events'][number][]>();
-  for (const value of values)
-    for (const resource of objectsIn(value.resourceLogs))
-      for (const scope of objectsIn(resource.scopeLogs))
-        for (const log of objectsIn(scope.logRecords)) {
-          const id = stringAt(log, 'spanId') ?? '';
-          if (id === '') continue;
-          const events = found.get(id) ?? [];
-          events.push(loggedEvent(log));
-          found.set(id, events);
-        }
-  return found;
+  const scopes = values.flatMap(({ resourceLogs }) => objectsIn(resourceLogs)).flatMap(({ scopeLogs }) => objectsIn(scopeLogs));
+  const logs = scopes.flatMap(({ logRecords }) => objectsIn(logRecords)).filter((log) => stringAt(log, 'spanId'));
+  const bySpan = Map.groupBy(logs, (log) => stringAt(log, 'spanId') ?? '');
+  return new Map([...bySpan].map(([id, own]) => [id, own.map(loggedEvent)]));
 }
 
 /** A log as an event of its span. */

@@ -24,7 +24,6 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
 const isHeld = ({ kind, marks, role, media }: WritableEntry): boolean =>
   kind !== 'event' && !marks?.includes('hidden') && !(kind === 'image' && (role === 'tool' || !media)) && !marks?.includes('redacted');
 
-/** A summary and a result are separate records. */
 const fits = (entry: WritableEntry, [first]: readonly WritableEntry[]): boolean =>
   entry.role !== 'tool' && entry.kind !== 'summary' && first?.kind !== 'summary' && isMeta(entry) === isMeta(first as WritableEntry);
 

@@ -43,7 +43,6 @@ const bare = (given: string): string =>
     .replaceAll(/["'`[\]\\]/g, '')
     .toLowerCase();
 
-/** The names of the columns in the definition of a table, and its end. */
 function definedAt(text: string, from: number): { readonly columns: readonly string[]; readonly end: number } {
   const columns: string[] = [];
   const limit = Math.min(text.length, from + maxDefinition);
@@ -75,7 +74,6 @@ function definedAt(text: string, from: number): { readonly columns: readonly str
   return { columns, end: at };
 }
 
-/** The position after spaces and comments. */
 function skipped(text: string, from: number): number {
   let at = runEnd(text, from, /\s{0,64}/y);
   for (let next = runEnd(text, at, comment); next > at; next = runEnd(text, at, comment)) at = runEnd(text, next, /\s{0,64}/y);

@@ -35,7 +35,6 @@ function isUserAndPassword(value: string): boolean {
   return /^[\x20-\x7e]*:[\x20-\x7e]+$/.test(text);
 }
 
-/** The value of an option, after the beginning of a command. */
 const valueAfter = (command: string): RegExp => new RegExp(String.raw`${command}\\*["']?([^\s"'\\]{3,256})`, 'g');
 const rest = String.raw`[^\n|;&]{0,200}?\s`;
 const near = String.raw`[^\n|;]{0,160}?\s`;

@@ -108,7 +108,6 @@ function* tokensIn(text: string): Generator<TextSpan> {
   yield* shapedSecrets(text);
 }
 
-/** Members of a JSON Web Key that hold a private number or a key. */
 const keyPart = /^(?:d|p|q|dp|dq|qi|k)$/;
 
 function valueUnderName(text: string, name: string): TextSpan | undefined {

@@ -45,7 +45,6 @@ export function* inputSecrets(text: string): Generator<TextSpan> {
 
 const oneWord = new RegExp(shellWord, 'y');
 
-/** The end of up to three words. */
 function wordsEnd(text: string, from: number): number {
   let end = from;
   for (let count = 0; count < 3; count++) end = runEnd(text, runEnd(text, end, oneWord), /[ \t]{1,4}/y);

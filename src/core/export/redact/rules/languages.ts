@@ -11,7 +11,6 @@ const passwordWords = [
   ...['hasło', 'haslo', 'heslo', 'zaporka', 'lozinka', 'geslo', 'slaptažodis', 'parool', 'şifre', 'sifre', 'mật khẩu', 'kata sandi'],
   ...['รหัสผ่าน', 'पासवर्ड', 'পাসওয়ার্ড', 'கடவுச்சொல்', 'كلمة المرور', 'كلمة السر', 'رمز عبور', 'گذرواژه', 'סיסמה', 'סיסמא'],
 ];
-/** Words for a key or a token. */
 const keyWords = [
   ...['密钥', '密鑰', '秘钥', '令牌', '访问凭证', 'アクセスキー', 'シークレットキー', '秘密鍵', 'トークン'],
   ...['비밀키', '비밀 키', '액세스 키', '토큰', 'api 키'],

@@ -110,7 +110,6 @@ function tableAt({ text, from }: Line): Table | undefined {
 const htmlRow = /<tr\b[^>]{0,256}>((?:(?!<\/?tr\b)[\s\S]){0,8192})/gi;
 const htmlCell = /<t[hd]\b[^>]{0,256}>\s{0,32}(?:<(?:code|b|strong|em|span|p|kbd)\b[^>]{0,64}>)?([^<]{0,512})/gi;
 
-/** Secrets in cells below a name in tables of HTML. */
 function* htmlTables(text: string): Generator<TextSpan> {
   let header: Header | undefined;
   for (const { 0: all, 1: row = '', index } of findMatches(text, htmlRow, '<')) {
