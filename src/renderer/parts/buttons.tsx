@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ComponentType, FormEvent } from 'react';
+import type { ButtonHTMLAttributes, ComponentType, FormEvent, KeyboardEvent } from 'react';
 
 export type Icon = ComponentType<{ size?: number | string; strokeWidth?: number | string; 'aria-hidden'?: boolean }>;
 
@@ -53,3 +53,10 @@ export const sending =
     event.preventDefault();
     act();
   };
+
+/** Sends the form of a text field at Enter. Shift with Enter begins a new line. */
+export function sendAtEnter(event: KeyboardEvent<HTMLTextAreaElement>): void {
+  if (event.key !== 'Enter' || event.shiftKey) return;
+  event.preventDefault();
+  event.currentTarget.form?.requestSubmit();
+}

@@ -190,9 +190,31 @@ const labeled = (before: string | undefined, field: ReactNode) =>
     </label>
   );
 
-/** A field for one line of text. */
-export const Input = ({ label, before, className, onChange, ...rest }: TextProps<'input'>) =>
-  labeled(before, <input className={fieldClass(className)} aria-label={label} onChange={(event) => onChange(event.target.value)} {...rest} />);
+/** A field for one line of text. `suggestions` are texts to choose from. */
+export function Input({
+  label,
+  before,
+  className,
+  suggestions,
+  onChange,
+  ...rest
+}: TextProps<'input'> & { suggestions?: readonly string[] | undefined }) {
+  const id = useId();
+  const list = suggestions && id;
+  return labeled(
+    before,
+    <>
+      <input className={fieldClass(className)} aria-label={label} list={list} onChange={(event) => onChange(event.target.value)} {...rest} />
+      {suggestions && (
+        <datalist id={list}>
+          {suggestions.map((text) => (
+            <option key={text} value={text} />
+          ))}
+        </datalist>
+      )}
+    </>,
+  );
+}
 
 /** A field for several lines of text. */
 export const TextArea = ({ label, className, onChange, ...rest }: TextProps<'textarea'>) => (

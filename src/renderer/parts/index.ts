@@ -11,7 +11,7 @@ import './things.css';
 export { AgentMark, agentName, ExperimentalMark } from './AgentMark';
 export { agents, findAgent } from './agents';
 export { blockOfEntry, type EntryBlock, groupIntoBlocks, guessHeight, heightBefore, useBlockKeys, useEntriesOfBlocks } from './blocks';
-export { Button, type Icon, IconButton, LinkButton, sending } from './buttons';
+export { Button, type Icon, IconButton, LinkButton, sendAtEnter, sending } from './buttons';
 export { ChipMenu, type ChipOption } from './ChipMenu';
 export { Code } from './Code';
 export { ConfirmWrite } from './ConfirmWrite';

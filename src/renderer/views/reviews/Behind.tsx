@@ -6,17 +6,8 @@ import { Answer, Button, Estimate, findAgent, Id, say, TokenBar } from '../../pa
 import { go, loadOutline, move, openComparison, openContext, show, useQuery } from '../../state';
 
 /** The author's context when the ticket was written: the commit, its size, and buttons to open it. */
-export function Behind({
-  project,
-  contextId,
-  tip,
-  found,
-}: {
-  project: string;
-  contextId: ContextId;
-  tip: ContextId | null;
-  found: Ticket['contextFound'];
-}) {
+export function Behind(props: { project: string; contextId: ContextId; tip: ContextId | null; found: Ticket['contextFound'] }) {
+  const { project, contextId, tip, found } = props;
   const query = useQuery(`${project} ${contextId} ${tip}`, () => behind(project, contextId, tip));
   // The inspector beside the view shows the details of this commit.
   useEffect(() => move({ commit: contextId, entry: undefined }), [contextId]);
@@ -68,18 +59,11 @@ export function Behind({
 }
 
 function Bar({ commit, rows }: { commit: ContextId; rows: Awaited<ReturnType<typeof loadOutline>>['rows'] }) {
-  const own = useMemo(
-    () =>
-      Math.max(
-        0,
-        rows.findIndex((row) => row.commit === commit),
-      ),
-    [rows, commit],
-  );
+  const own = useMemo(() => rows.findIndex((row) => row.commit === commit), [rows, commit]);
   return (
     <TokenBar
       rows={rows}
-      from={own}
+      from={Math.max(0, own)}
       to={rows.length}
       seams={[]}
       onJump={(entry) => go({ view: 'context', commit, entry: rows[entry]?.key, stop: undefined })}

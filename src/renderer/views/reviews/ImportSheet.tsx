@@ -1,9 +1,9 @@
 import { FileText } from 'lucide-react';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../../client';
-import { notifyProblem, Switch, say, TextArea } from '../../parts';
+import { notifyProblem, Switch, say } from '../../parts';
 import { notify } from '../../state';
-import { useWriting, WritingSheet } from './writing';
+import { TextField, WritingSheet } from './writing';
 
 type Kind = 'any' | 'github' | 'markdown';
 
@@ -12,22 +12,8 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [kind, setKind] = useState<Kind>('any');
   const [file, setFile] = useState<File>();
-  const { busy, problem, write } = useWriting();
-  const ids = useId();
-  const importTickets = async (): Promise<void> => {
-    let made = { created: 0, known: 0 };
-    const done = await write(async () => {
-      const { created, known } = await api.ticket.import({
-        text,
-        ...(kind !== 'any' && { kind }),
-        ...(file && { at: new Date(file.lastModified).toISOString() }),
-      });
-      made = { created: created.length, known };
-    });
-    if (!done) return;
-    notify(`Imported ${say.plural(made.created, 'ticket')}${made.known > 0 ? `; ${say.exact(made.known)} existed already` : ''}.`);
-    onClose();
-  };
+  const importTickets = () =>
+    api.ticket.import({ text, ...(kind !== 'any' && { kind }), ...(file && { at: new Date(file.lastModified).toISOString() }) });
   const read = async (chosen: File | undefined): Promise<void> => {
     if (!chosen) return;
     try {
@@ -40,9 +26,13 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
   return (
     <WritingSheet
       title="Import tickets"
+      label="Import"
+      lacks={text.trim() === ''}
+      work={importTickets}
+      onDone={({ created, known }) =>
+        notify(`Imported ${say.plural(created.length, 'ticket')}${known > 0 ? `; ${say.exact(known)} existed already` : ''}.`)
+      }
       onClose={onClose}
-      action={{ label: 'Import', disabled: busy || text.trim() === '', run: () => void importTickets() }}
-      problem={problem}
     >
       <p className="muted">
         Issues and pull requests with their reviews and comments, as <code className="inline">gh issue list --json …</code>,{' '}
@@ -51,20 +41,17 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
         change.
       </p>
       <ImportChoice kind={kind} onKind={setKind} file={file} onFile={(chosen) => void read(chosen)} />
-      <div className="ticket-field">
-        <label htmlFor={ids}>Text to import</label>
-        <TextArea
-          id={ids}
-          className="mono"
-          rows={12}
-          value={text}
-          placeholder={'# Plan\n- [ ] Make retries idempotent\n  - [x] Find out why they are not'}
-          onChange={(text) => {
-            setText(text);
-            setFile(undefined);
-          }}
-        />
-      </div>
+      <TextField
+        label="Text to import"
+        className="mono"
+        lines={12}
+        value={text}
+        placeholder={'# Plan\n- [ ] Make retries idempotent\n  - [x] Find out why they are not'}
+        onChange={(next) => {
+          setText(next);
+          setFile(undefined);
+        }}
+      />
     </WritingSheet>
   );
 }

@@ -36,12 +36,6 @@ function Tickets({ project }: { project: string }) {
   const key = `${project} ${commits} ${revision}`;
   const summary = useKeptQuery(project, key, () => api.ticket.facets({}));
   const close = (): void => setSheet(undefined);
-  const sheets = (
-    <>
-      {sheet === 'new' && <TicketSheet onClose={close} onSaved={openTicket} people={summary.status === 'done' ? summary.data.people : []} />}
-      {sheet === 'import' && <ImportSheet onClose={close} />}
-    </>
-  );
   return (
     <section className="reviews whole stack" aria-label="Reviews">
       <Answer query={summary} what="Cannot show the tickets" loading="Loading tickets" stillWorks="Nothing in the project was changed.">
@@ -52,14 +46,7 @@ function Tickets({ project }: { project: string }) {
             <>
               <ToolBar shown={shown} waiting={waiting} people={people} onOpen={setSheet} />
               {shown !== 'waiting' && (
-                <FilterBar
-                  filter={filter}
-                  onChange={changeFilter}
-                  types={types}
-                  assignees={assignees}
-                  labels={shownLabels(labels)}
-                  withStatus={shown === 'list'}
-                />
+                <FilterBar {...{ filter, types, assignees }} onChange={changeFilter} labels={shownLabels(labels)} withStatus={shown === 'list'} />
               )}
               {shown === 'board' && (
                 <Board
@@ -77,7 +64,8 @@ function Tickets({ project }: { project: string }) {
           )
         }
       </Answer>
-      {sheets}
+      {sheet === 'new' && <TicketSheet onClose={close} onSaved={openTicket} people={summary.status === 'done' ? summary.data.people : []} />}
+      {sheet === 'import' && <ImportSheet onClose={close} />}
     </section>
   );
 }

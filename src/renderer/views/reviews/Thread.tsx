@@ -2,7 +2,7 @@ import { CircleStop, GitFork, Send } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ReplyPart, Ticket, TicketThread } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, Fold, IconButton, LinkButton, Markdown, Select, say, sending, TextArea, When } from '../../parts';
+import { Button, describeProblem, Fold, IconButton, LinkButton, Markdown, Select, say, sendAtEnter, sending, TextArea, When } from '../../parts';
 import { openContext, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
 import { Behind } from './Behind';
 import { type ThreadReply, useReply } from './useReply';
@@ -67,14 +67,11 @@ export function Thread({ project, ticket, thread, question, onQuestion }: { proj
         <div ref={end} />
       </section>
       <Asking
-        who={who}
+        {...{ who, reply, question, onQuestion }}
         answers={thread.answers}
         remembers={thread.from !== null}
         ticketId={ticket.ticketId}
         isAsked={last !== undefined && last.role !== 'assistant'}
-        reply={reply}
-        question={question}
-        onQuestion={onQuestion}
       />
     </aside>
   );
@@ -175,8 +172,7 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
       <QuestionField
         label={isSelf ? 'Your answer' : `Ask ${who}`}
         placeholder={isSelf ? `Answer as ${actor}…` : `Ask ${who}${remembers ? ' with their full context' : ''}…`}
-        question={question}
-        onQuestion={onQuestion}
+        {...{ question, onQuestion }}
       />
       <div className="asking-line row wrap">
         {isSelf ? (
@@ -253,19 +249,5 @@ function QuestionField({ label, placeholder, question, onQuestion }: QuestionFie
   useEffect(() => {
     if (question !== '' && document.activeElement !== field.current) field.current?.focus();
   }, [question]);
-  return (
-    <TextArea
-      ref={field}
-      label={label}
-      placeholder={placeholder}
-      rows={3}
-      value={question}
-      onChange={onQuestion}
-      onKeyDown={(event) => {
-        if (event.key !== 'Enter' || event.shiftKey) return;
-        event.preventDefault();
-        event.currentTarget.form?.requestSubmit();
-      }}
-    />
-  );
+  return <TextArea ref={field} label={label} placeholder={placeholder} rows={3} value={question} onChange={onQuestion} onKeyDown={sendAtEnter} />;
 }

@@ -36,12 +36,6 @@ export function TicketList({ project, revision, filter, onClear }: { project: st
   return <Rows key={id} list={list} onClear={onClear} />;
 }
 
-const NoMatches = ({ onClear }: { onClear: () => void }) => (
-  <Empty title="No matching tickets" acts={[{ name: 'Clear the filters', act: onClear }]}>
-    Tickets that match the filters appear here.
-  </Empty>
-);
-
 function Rows({ list, onClear }: { list: Left; onClear: () => void }) {
   const rows = useRanges(list.pages);
   const total = rows.total();
@@ -72,7 +66,12 @@ function Rows({ list, onClear }: { list: Left; onClear: () => void }) {
   if (problem !== undefined && total === undefined)
     return <Failure what="Cannot show the list" error={problem} onRetry={rows.retry} stillWorks="Nothing in the project was changed." />;
   if (total === undefined) return <Loading what="Loading tickets" lines={14} />;
-  if (total === 0) return <NoMatches onClear={onClear} />;
+  if (total === 0)
+    return (
+      <Empty title="No matching tickets" acts={[{ name: 'Clear the filters', act: onClear }]}>
+        Tickets that match the filters appear here.
+      </Empty>
+    );
 
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

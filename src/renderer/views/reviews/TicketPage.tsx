@@ -1,17 +1,24 @@
 import { ArrowRightLeft, ChevronLeft, Flag, MessageCircleQuestion, Pencil, UserPlus } from 'lucide-react';
-import { useState } from 'react';
-import { type Ticket, type TicketEvent, type TicketRow, type TicketStatus, type TicketThread, ticketMoves } from '../../../core/contract/index.js';
+import { type ReactNode, useState } from 'react';
+import {
+  type Ticket,
+  type TicketEvent,
+  type TicketRow,
+  type TicketStatus,
+  type TicketThread,
+  type TicketVersion,
+  ticketMoves,
+} from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, IconButton, Id, JobLinks, Markdown, say } from '../../parts';
+import { Answer, Button, type Icon, IconButton, Id, JobLinks, Markdown, say, When } from '../../parts';
 import { go, notify, useKeptQuery, useProject, useTickets } from '../../state';
 import { MoveSheet } from './MoveSheet';
-import { Findings, Labels, openTicket, StatusMark, TicketLink, TypeMark } from './marks';
+import { ContextLink, Findings, Labels, openTicket, StatusMark, TicketLink, TypeMark } from './marks';
 import { ReviewersSheet, VerdictSheet } from './ReviewSheets';
 import { Thread } from './Thread';
 import { TicketSheet } from './TicketSheet';
-import { Versions } from './Versions';
 import { Start } from './Waiting';
-import { moveName, verdictNames, whyNotClosed } from './words';
+import { changeWords, moveName, verdictNames, whyNotClosed } from './words';
 import { Actor } from './writing';
 
 type Asked =
@@ -109,10 +116,9 @@ function Main({ project, data, onMore, onAsk }: MainProps) {
       )}
       {ticket.type !== 'review_finding' && <FindingList ticket={ticket} findings={findings} onNew={() => setAsked({ kind: 'finding' })} />}
       {others.length > 0 && (
-        <section aria-label="Child tickets">
-          <h3>Child tickets</h3>
+        <Part name="Child tickets">
           <Children of={others} />
-        </section>
+        </Part>
       )}
       {children.total > children.rows.length && (
         <Button small look="plain" onClick={onMore}>
@@ -120,20 +126,18 @@ function Main({ project, data, onMore, onAsk }: MainProps) {
         </Button>
       )}
       {ticket.dependsOn.length > 0 && (
-        <section aria-label="Depends on">
-          <h3>Depends on</h3>
+        <Part name="Depends on">
           <Children of={ticket.dependsOn.flatMap((id) => near.get(id) ?? [])} />
-        </section>
+        </Part>
       )}
       {waiting.length > 0 && (
-        <section aria-label="Waiting">
-          <h3>Waiting</h3>
+        <Part name="Waiting">
           <ul>
             {waiting.map((event) => (
               <Start key={event.event} event={event} here />
             ))}
           </ul>
-        </section>
+        </Part>
       )}
       <Versions versions={ticket.versions} />
       {asked?.kind === 'move' && <MoveSheet ticketId={ticket.ticketId} to={asked.to} onClose={close} />}
@@ -144,6 +148,29 @@ function Main({ project, data, onMore, onAsk }: MainProps) {
     </section>
   );
 }
+
+interface PartProps {
+  readonly name: string;
+  readonly note?: ReactNode;
+  readonly act?: false | { readonly name: string; readonly icon: Icon; readonly act: () => void };
+  readonly children: ReactNode;
+}
+
+/** A part of the page under its own heading, with a note and a button beside it. */
+const Part = ({ name, note, act, children }: PartProps) => (
+  <section aria-label={name}>
+    <h3>
+      {name} {note}
+      {act !== undefined && <span className="grow" />}
+      {act && (
+        <Button small icon={act.icon} onClick={act.act}>
+          {act.name}
+        </Button>
+      )}
+    </h3>
+    {children}
+  </section>
+);
 
 function Head({ ticket, onEdit }: { ticket: Ticket; onEdit: () => void }) {
   return (
@@ -174,45 +201,35 @@ function Head({ ticket, onEdit }: { ticket: Ticket; onEdit: () => void }) {
 
 function FindingList({ ticket, findings, onNew }: { ticket: Ticket; findings: readonly TicketRow[]; onNew: () => void }) {
   return (
-    <section aria-label="Findings">
-      <h3>
-        Findings <Findings findings={ticket.findings} />
-        <span className="grow" />
-        {ticket.status !== 'closed' && (
-          <Button small icon={Flag} onClick={onNew}>
-            New finding
-          </Button>
-        )}
-      </h3>
+    <Part
+      name="Findings"
+      note={<Findings findings={ticket.findings} />}
+      act={ticket.status !== 'closed' && { name: 'New finding', icon: Flag, act: onNew }}
+    >
       {findings.length === 0 ? <p className="muted">No findings yet.</p> : <Children of={findings} />}
-    </section>
+    </Part>
   );
+}
+
+function usualMove({ status, type }: Ticket, isClosable: boolean): TicketStatus | undefined {
+  if (status === 'closed') return undefined;
+  if (status === 'review') return isClosable ? 'closed' : 'in_progress';
+  if (type === 'review_finding') return 'closed';
+  return status === 'in_progress' ? 'review' : 'in_progress';
 }
 
 /** The allowed moves, the usual next step first. */
 function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) => void }) {
   const allowed = Object.keys(ticketMoves[ticket.status]) as TicketStatus[];
   const obstacles = allowed.includes('closed') ? whyNotClosed(ticket) : [];
-  const isFinding = ticket.type === 'review_finding';
-  const primary: TicketStatus | undefined =
-    ticket.status === 'review'
-      ? obstacles.length === 0
-        ? 'closed'
-        : 'in_progress'
-      : ticket.status === 'closed'
-        ? undefined
-        : isFinding
-          ? 'closed'
-          : ticket.status === 'in_progress'
-            ? 'review'
-            : 'in_progress';
+  const primary = usualMove(ticket, obstacles.length === 0);
   return (
     <fieldset className="ticket-moves row wrap" aria-label="Moves">
       {[...allowed]
         .sort((a, b) => Number(b === primary) - Number(a === primary))
         .map((to) => (
           <Button key={to} small {...(to === primary && { look: 'primary' as const })} onClick={() => onMove(to)}>
-            {isFinding && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
+            {ticket.type === 'review_finding' && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
           </Button>
         ))}
       {obstacles.length > 0 && <span className="muted small">Cannot be closed yet: {obstacles.join('; ')}.</span>}
@@ -223,16 +240,7 @@ function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) 
 function ReviewersOf({ ticket, onVerdict, onChange }: { ticket: Ticket; onVerdict: (reviewer: string) => void; onChange: () => void }) {
   const isInReview = ticket.status === 'review';
   return (
-    <section aria-label="Reviewers">
-      <h3>
-        Reviewers
-        <span className="grow" />
-        {isInReview && (
-          <Button small icon={UserPlus} onClick={onChange}>
-            Change
-          </Button>
-        )}
-      </h3>
+    <Part name="Reviewers" act={isInReview && { name: 'Change', icon: UserPlus, act: onChange }}>
       <ul className="reviewer-list">
         {ticket.reviewers.map(({ name, verdict }) => (
           <li key={name} className="row wrap">
@@ -247,7 +255,7 @@ function ReviewersOf({ ticket, onVerdict, onChange }: { ticket: Ticket; onVerdic
           </li>
         ))}
       </ul>
-    </section>
+    </Part>
   );
 }
 
@@ -311,3 +319,41 @@ const Children = ({ of }: { of: readonly TicketRow[] }) => (
     ))}
   </ul>
 );
+
+const shownVersions = 8;
+
+/** Every change of a ticket: who, when, and with which context. */
+function Versions({ versions }: { versions: readonly TicketVersion[] }) {
+  const [all, setAll] = useState(false);
+  const newest = versions.map((version, n) => ({ version, n })).reverse();
+  return (
+    <Part name="Versions" note={<span className="muted">{versions.length}</span>}>
+      <ol className="ticket-versions">
+        {newest.slice(0, all ? newest.length : shownVersions).map(({ version, n }) => (
+          <li key={n}>
+            <When at={version.at} className="muted" />
+            <div>
+              <b>{version.by ?? 'unknown'}</b> {changeWords(version, n === 0).join('; ') || 'changed nothing'}
+              {version.reason && <span className="muted"> · {version.reason}</span>}
+            </div>
+            {version.contextId === null ? (
+              <span className="muted" title="No context was given or found">
+                not recorded
+              </span>
+            ) : (
+              <span>
+                <ContextLink id={version.contextId} known={version.known} />{' '}
+                <span className="muted">{version.contextFound === 'resolved' ? 'found' : 'given'}</span>
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+      {newest.length > shownVersions && (
+        <Button small look="plain" onClick={() => setAll(!all)}>
+          {all ? 'Show the latest only' : `Show all ${newest.length}`}
+        </Button>
+      )}
+    </Part>
+  );
+}

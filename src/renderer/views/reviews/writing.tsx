@@ -1,30 +1,62 @@
-import { type ComponentProps, useId, useState } from 'react';
+import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { describeProblem, Input, ProblemLine, Sheet, say, sending } from '../../parts';
+import { describeProblem, Input, ProblemLine, Select, Sheet, say, sending, TextArea } from '../../parts';
 import { setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
 
-/** The author of a write and, if given, the commit with the author's context. */
-export interface ReviewAuthor {
-  readonly by: string;
-  readonly contextId?: ContextId | undefined;
+interface TicketFieldProps {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  readonly children: (control: Pick<ComponentProps<'input'>, 'id' | 'aria-describedby'>) => ReactNode;
 }
 
-/** The author and context for a sheet that writes, with the field in which the person chooses the context. */
-export function useOccasion(): { occasion: ReviewAuthor; field: React.ReactNode } {
+/** A field with its label above and a hint below. */
+export function TicketField({ label, hint, children }: TicketFieldProps) {
+  const id = useId();
+  const described = hint && `${id}-hint`;
+  return (
+    <div className="ticket-field">
+      <label htmlFor={id}>{label}</label>
+      {children({ id, 'aria-describedby': described })}
+      {hint && (
+        <p id={described} className="muted small">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface TextFieldProps extends Pick<ComponentProps<typeof Input>, 'value' | 'onChange' | 'suggestions' | 'placeholder' | 'className'> {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  /** The number of lines of a text area. */
+  readonly lines?: number | undefined;
+}
+
+/** A field for text, with its label and its hint. */
+export const TextField = ({ label, hint, lines, suggestions, ...field }: TextFieldProps) => (
+  <TicketField label={label} hint={hint}>
+    {(control) => (lines ? <TextArea rows={lines} {...control} {...field} /> : <Input suggestions={suggestions} {...control} {...field} />)}
+  </TicketField>
+);
+
+/** The author of a write and, if given, the commit with the author's context, with the field in which the person chooses the context. */
+export function useOccasion(): { occasion: { readonly by: string; readonly contextId?: ContextId }; field: ReactNode } {
   const actor = useTickets((state) => state.actor);
   const commit = useNavigation(({ route }) => route.commit);
   const [given, setGiven] = useState(false);
-  const id = useId();
+  const options = [
+    ['found', `found by name and time: the latest commit of ${actor}`] as const,
+    ...(commit ? [['given', `the selected commit, ${say.shortId(commit)}`] as const] : []),
+  ];
   return {
     occasion: { by: actor, ...(given && commit && { contextId: commit }) },
     field: (
-      <div className="ticket-field">
-        <label htmlFor={id}>Context</label>
-        <select id={id} className="field" value={given && commit ? 'given' : 'found'} onChange={(event) => setGiven(event.target.value === 'given')}>
-          <option value="found">found by name and time: the latest commit of {actor}</option>
-          {commit && <option value="given">the selected commit, {say.shortId(commit)}</option>}
-        </select>
-      </div>
+      <TicketField label="Context">
+        {({ id }) => (
+          <Select id={id} value={given && commit ? 'given' : 'found'} options={options} onChange={(value) => setGiven(value === 'given')} />
+        )}
+      </TicketField>
     ),
   };
 }
@@ -32,16 +64,16 @@ export function useOccasion(): { occasion: ReviewAuthor; field: React.ReactNode 
 /** The name under which the person writes: their own name, or the name of an agent that they write for. */
 export function Actor({ people }: { people: readonly string[] }) {
   const actor = useTickets((state) => state.actor);
-  const list = useId();
   return (
     <label className="ticket-actor inline-row" title="Tickets record this name as the author. Stemma finds the author's context by it">
       <span className="muted">Write as</span>
-      <Input label="Write as" list={list} value={actor} onChange={setActor} onBlur={(event) => setActor(event.target.value.trim() || 'me')} />
-      <datalist id={list}>
-        {people.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
+      <Input
+        label="Write as"
+        suggestions={people}
+        value={actor}
+        onChange={setActor}
+        onBlur={(event) => setActor(event.target.value.trim() || 'me')}
+      />
     </label>
   );
 }
@@ -73,16 +105,29 @@ export function useWriting(): { busy: boolean; problem: string | undefined; writ
 /** The error of the last write, if any. */
 export const Problem = ({ children }: { children: string | undefined }) => (children === undefined ? null : <ProblemLine>{children}</ProblemLine>);
 
-interface WritingSheetProps extends Pick<ComponentProps<typeof Sheet>, 'title' | 'onClose' | 'children'> {
-  readonly action: NonNullable<ComponentProps<typeof Sheet>['action']>;
-  readonly problem: string | undefined;
+interface WritingSheetProps<T> extends Pick<ComponentProps<typeof Sheet>, 'title' | 'onClose' | 'children'> {
+  /** The name of the button that writes. */
+  readonly label: string;
+  /** True while something is missing. */
+  readonly lacks?: boolean;
+  readonly work: () => Promise<T>;
+  /** Called after the sheet was closed. */
+  readonly onDone?: (written: T) => void;
 }
 
-/** A sheet that writes about tickets. Enter in a field carries out its action. */
-export function WritingSheet({ title, onClose, action, problem, children }: WritingSheetProps) {
+/** A sheet that writes about tickets, and closes then. Enter in a field carries out its action. */
+export function WritingSheet<T>({ title, label, lacks = false, work, onDone, onClose, children }: WritingSheetProps<T>) {
+  const { busy, problem, write } = useWriting();
+  const disabled = busy || lacks;
+  const run = async (): Promise<void> => {
+    const written: T[] = [];
+    if (!(await write(async () => written.push(await work())))) return;
+    onClose();
+    for (const one of written) onDone?.(one);
+  };
   return (
-    <Sheet title={title} onClose={onClose} action={action}>
-      <form className="ticket-form" onSubmit={sending(() => !action.disabled && action.run())}>
+    <Sheet title={title} onClose={onClose} action={{ label, disabled, run: () => void run() }}>
+      <form className="ticket-form" onSubmit={sending(() => !disabled && run())}>
         {children}
         <Problem>{problem}</Problem>
         <button type="submit" hidden />

@@ -3,7 +3,20 @@ import { useState } from 'react';
 import type { Run, Space, TimelineMessage, Triggered } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Button, Checkbox, IconButton, Input, LinkButton, notifyProblem, Select, say, sending, TextArea, useWorkedOn } from '../../parts';
+import {
+  Button,
+  Checkbox,
+  IconButton,
+  Input,
+  LinkButton,
+  notifyProblem,
+  Select,
+  say,
+  sendAtEnter,
+  sending,
+  TextArea,
+  useWorkedOn,
+} from '../../parts';
 import { ask, notify, useOpenDir, useQuery } from '../../state';
 import { defaultSender, runWords } from './space';
 
@@ -63,18 +76,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
     <form className="writer stack" onSubmit={sending(() => text.trim() !== '' && !busy && send())}>
       <OpenRuns space={space} runs={runs} disabled={busy} onEnd={(ended) => void finish(ended)} />
       {replyTo && <ReplyLine message={replyTo} onCancel={() => onReplyTo(undefined)} />}
-      <TextArea
-        label="Message"
-        placeholder={`Write as ${sender.name}…`}
-        rows={2}
-        value={text}
-        onChange={setText}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey) return;
-          event.preventDefault();
-          event.currentTarget.form?.requestSubmit();
-        }}
-      />
+      <TextArea label="Message" placeholder={`Write as ${sender.name}…`} rows={2} value={text} onChange={setText} onKeyDown={sendAtEnter} />
       <p className="muted small">{triggered.status === 'done' ? triggerText(triggered.data) : ' '}</p>
       <div className="writer-line row wrap">
         <SenderChoice space={space} senderId={sender.entityId} onChange={choose} />
