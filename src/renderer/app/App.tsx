@@ -7,12 +7,11 @@ import { useDrop } from './drop';
 import { Frame } from './Frame';
 import { useKeys } from './keys';
 import { loadViews } from './later';
-import { DamagedRecords, Offline, Restricted } from './Notices';
+import { DamagedRecords, Offline, Restricted, Toast } from './Notices';
 import { Rail } from './Rail';
 import { Sheets } from './Sheets';
 import { StatusBar } from './StatusBar';
 import { useStartup } from './startup';
-import { Toast } from './Toast';
 import { TopBar } from './TopBar';
 import { useAnswers } from './useAnswers';
 

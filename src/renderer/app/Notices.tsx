@@ -1,9 +1,9 @@
-import { RotateCcw, ShieldCheck, TriangleAlert } from 'lucide-react';
+import { RotateCcw, ShieldCheck, TriangleAlert, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { damageInWords } from '../../core/contract/index.js';
 import { api, useConnection, useDamagedRows } from '../client';
-import { Button, notifyProblem, RepairButton } from '../parts';
-import { followAddress, useProject } from '../state';
+import { Button, IconButton, notifyProblem, RepairButton } from '../parts';
+import { dismissNotice, followAddress, useProject, useUi } from '../state';
 
 /** Milliseconds before a lost connection is reported. Most connections are restored sooner. */
 const patienceMs = 300;
@@ -64,5 +64,27 @@ export function DamagedRecords() {
       <span className="grow">Some records of this project are damaged: {damageInWords(rows)}. What is shown from them may be wrong.</span>
       <RepairButton />
     </section>
+  );
+}
+
+/** A message with an action, such as Undo. Messages without an action are in the status bar. */
+export function Toast() {
+  const { notice, noticeAct } = useUi();
+  if (!notice || !noticeAct) return null;
+  return (
+    <div className="toast row" role="status">
+      <span className="grow">{notice}</span>
+      <Button
+        small
+        look="primary"
+        onClick={() => {
+          dismissNotice();
+          noticeAct.act();
+        }}
+      >
+        {noticeAct.name}
+      </Button>
+      <IconButton small icon={X} label="Dismiss" onClick={dismissNotice} />
+    </div>
   );
 }

@@ -1,8 +1,9 @@
-import { ArrowLeft, ArrowRight, PanelRight, Search } from 'lucide-react';
-import { IconButton } from '../parts';
-import { show, useNavigation } from '../state';
-import { Crumbs } from './Crumbs';
+import { ArrowLeft, ArrowRight, ChevronDown, PanelRight, Search } from 'lucide-react';
+import { IconButton, MenuButton } from '../parts';
+import { placeLink, show, useNavigation } from '../state';
+import { useTitle } from './keys';
 import { toggleInspector, useInspector } from './panes';
+import { type Crumb, useCrumbs } from './useCrumbs';
 
 /** The bar at the top: history, the breadcrumb, search, and the inspector's button. */
 export function TopBar() {
@@ -22,5 +23,42 @@ export function TopBar() {
         <IconButton icon={PanelRight} label="Inspector" keys="Ctrl J" aria-pressed={inspector !== 'hidden'} onClick={toggleInspector} />
       )}
     </header>
+  );
+}
+
+/** The breadcrumb. Each part is a link with a menu of its siblings. */
+function Crumbs() {
+  const crumbs = useCrumbs();
+  useTitle(crumbs.map(({ name }) => name));
+  return (
+    <ol className="crumbs grow" aria-label="You are here">
+      {crumbs.map((crumb, n) => (
+        <li key={crumb.kind}>
+          <CrumbLink crumb={crumb} isLast={n === crumbs.length - 1} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function CrumbLink({ crumb: { kind, name, to, items }, isLast }: { crumb: Crumb; isLast: boolean }) {
+  return (
+    <>
+      <a className="ellipsis" title={`${kind}: ${name}`} aria-current={isLast ? 'page' : undefined} {...placeLink(to)}>
+        {name}
+      </a>
+      {items.length > 0 && (
+        <MenuButton
+          label={`Siblings of ${name}`}
+          align="start"
+          button={
+            <button type="button" aria-label={`Switch ${kind.toLowerCase()}`} title={`Switch ${kind.toLowerCase()}`}>
+              <ChevronDown size={12} aria-hidden />
+            </button>
+          }
+          items={items}
+        />
+      )}
+    </>
   );
 }

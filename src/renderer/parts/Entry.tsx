@@ -1,15 +1,18 @@
 import { ChevronRight, CircleAlert } from 'lucide-react';
-import { memo, type ReactNode, useMemo, useState } from 'react';
-import type { Entry, ToolClass } from '../../core/contract/index.js';
+import { memo, type ReactNode, useEffect, useMemo, useState } from 'react';
+import type { ArtifactRef, Entry, ToolClass } from '../../core/contract/index.js';
+import { api } from '../client';
+import { bytesIn, useQuery } from '../state';
 import { Ansi, commandOf } from './Ansi';
+import { Button } from './buttons';
 import { Code } from './Code';
 import { basis } from './Estimate';
 import { Fold, FoldedText, useIsSought } from './Fold';
 import { languageOfPath } from './highlight';
-import { Picture } from './Image';
 import { familyIcons, kindFamily, kindIcons, markHints, namedMarks, speaker } from './kinds';
 import { Markdown } from './Markdown';
-import { compact, exact, firstLine, instant, when } from './numbers';
+import { bytes, compact, exact, firstLine, instant, when } from './numbers';
+import { describeProblem } from './problem';
 import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, pathIn, showValue } from './tools';
 
 /** The header of an entry: speaker, time, tokens. `actions` appear at its end on hover. */
@@ -269,4 +272,48 @@ function EditView({ edit }: { edit: EditedText }) {
       )}
     </Fold>
   );
+}
+
+/** Image types that a browser draws without running code. Other media are named but not shown. */
+const drawable = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+/** An image from the store, loaded as a blob. It makes no network request. */
+function Picture({ artifact, mediaType }: { artifact: ArtifactRef; mediaType: string }) {
+  const shown = drawable.has(mediaType);
+  const query = useQuery(shown ? artifact : null, () => api.artifact.get({ ref: artifact }));
+  const [url, setUrl] = useState<string>();
+  const [large, setLarge] = useState(false);
+  const data = query.status === 'done' ? query.data.data : undefined;
+  useEffect(() => {
+    if (data === undefined) return;
+    const made = URL.createObjectURL(new Blob([bytesIn(data)], { type: mediaType }));
+    setUrl(made);
+    return () => URL.revokeObjectURL(made);
+  }, [data, mediaType]);
+
+  if (!shown) return <p className="muted">An attachment of type {mediaType}, which this window does not draw.</p>;
+  switch (query.status) {
+    case 'failed':
+      return (
+        <p className="muted">
+          Cannot show the image: {describeProblem(query.error).message}{' '}
+          <Button small onClick={query.retry}>
+            Try again
+          </Button>
+        </p>
+      );
+    case 'done':
+      return (
+        <figure className="picture">
+          <button type="button" aria-label={large ? 'Show the image smaller' : 'Show the image at full width'} onClick={() => setLarge(!large)}>
+            {url && <img src={url} alt={`Out of the conversation, ${mediaType}`} className={large ? 'large' : undefined} />}
+          </button>
+          <figcaption className="muted">
+            {mediaType} · {bytes(query.data.size)}
+          </figcaption>
+        </figure>
+      );
+    default:
+      return <div className="picture-frame" />;
+  }
 }

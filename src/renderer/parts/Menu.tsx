@@ -1,8 +1,9 @@
 import { ContextMenu } from '@base-ui/react/context-menu';
 import { Menu } from '@base-ui/react/menu';
 import { Popover } from '@base-ui/react/popover';
-import { Fragment, type KeyboardEvent, type ReactElement, type ReactNode } from 'react';
-import type { Icon } from './buttons';
+import { Trash2 } from 'lucide-react';
+import { Fragment, type KeyboardEvent, type ReactElement, type ReactNode, useState } from 'react';
+import { Button, type Icon, IconButton } from './buttons';
 
 export type MenuEntry =
   | { readonly name: string; readonly icon?: Icon; readonly keys?: string; readonly disabled?: boolean; readonly act: () => void }
@@ -120,5 +121,30 @@ export function WithContextMenu({
         </ContextMenu.Positioner>
       </ContextMenu.Portal>
     </ContextMenu.Root>
+  );
+}
+
+/** A button for a removal that cannot be undone. The confirmation says what is removed and what stays. */
+export function RemoveButton(props: { label: string; question: string; children: ReactNode; onRemove: () => void; verb?: string; small?: boolean }) {
+  const { label, question, children, onRemove, verb = 'Remove', small } = props;
+  const [open, setOpen] = useState(false);
+  return (
+    <CardButton label={question} open={open} onOpenChange={setOpen} button={<IconButton icon={Trash2} label={label} {...(small && { small })} />}>
+      <h2>{question}</h2>
+      <p className="muted">{children}</p>
+      <div className="card-foot">
+        <Button onClick={() => setOpen(false)}>Keep</Button>
+        <Button
+          look="danger"
+          icon={Trash2}
+          onClick={() => {
+            setOpen(false);
+            onRemove();
+          }}
+        >
+          {verb}
+        </Button>
+      </div>
+    </CardButton>
   );
 }

@@ -9,8 +9,7 @@ import {
   unpackOutline,
 } from '../../core/contract/index.js';
 import { api } from '../client';
-import { Latest } from './latest';
-import { AnswerMemory } from './memory';
+import { AnswerMemory, Latest } from './memory';
 import { route } from './navigation';
 import { type Query, useQuery } from './query';
 import { createRanges, type Ranges } from './ranges';

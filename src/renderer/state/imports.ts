@@ -1,8 +1,7 @@
 import type { ImportProgress, ImportResult, Mapping } from '../../core/contract/index.js';
 import { api } from '../client';
-import { backgroundJobs } from './background';
 import { refreshProject, useProject } from './project';
-import { readStream } from './stream';
+import { backgroundJobs, readStream } from './stream';
 
 export interface ImportJob {
   readonly id: number;

@@ -1,9 +1,8 @@
 import type { ContextId, Edit, RequestEdits } from '../../core/contract/index.js';
 import { api } from '../client';
-import { backgroundJobs } from './background';
 import { refreshProject } from './project';
 import { type Sample, samplesAfter, shownWhole, stopped, unbegun } from './samples';
-import { readStream } from './stream';
+import { backgroundJobs, readStream } from './stream';
 
 export interface RunInput {
   readonly turnId: ContextId;

@@ -1,9 +1,8 @@
 import type { ContextId, Divergence, DivergenceLimit, WhatIfPart, WhatIfResult } from '../../core/contract/index.js';
 import { api } from '../client';
-import { backgroundJobs } from './background';
 import { refreshProject } from './project';
 import { type Sample, samplesAfter, stopped, unbegun } from './samples';
-import { readStream } from './stream';
+import { backgroundJobs, readStream } from './stream';
 
 /** How a what-if runs: the branch it continues, and the original whose prompts it follows. */
 export interface WhatIfInput {

@@ -3,9 +3,8 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type { ReplyPart, Ticket, TicketThread } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, describeProblem, Fold, IconButton, LinkButton, Markdown, Select, say, sendAtEnter, sending, TextArea, When } from '../../parts';
-import { openContext, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
+import { openContext, readStream, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
 import { Behind } from './Behind';
-import { type ThreadReply, useReply } from './useReply';
 import { Problem } from './writing';
 
 type Provider = Pick<Awaited<ReturnType<typeof api.turn.providers>>[number], 'id' | 'title' | 'models' | 'problem'>;
@@ -250,4 +249,57 @@ function QuestionField({ label, placeholder, question, onQuestion }: QuestionFie
     if (question !== '' && document.activeElement !== field.current) field.current?.focus();
   }, [question]);
   return <TextArea ref={field} label={label} placeholder={placeholder} rows={3} value={question} onChange={onQuestion} onKeyDown={sendAtEnter} />;
+}
+
+/** A provider's answer to the last message of a thread, as it arrives. */
+export interface ThreadReply {
+  readonly parts: readonly ReplyPart[];
+  readonly running: boolean;
+  readonly problem: string | undefined;
+  readonly answer: (provider: string, model: string | undefined) => Promise<void>;
+  readonly stop: () => void;
+  readonly clear: () => void;
+}
+
+/** Lets a provider answer the last message of a ticket's thread. The parts stay until the thread itself contains the reply. */
+export function useReply(ticketId: string): ThreadReply {
+  const [parts, setParts] = useState<readonly ReplyPart[]>([]);
+  const [running, setRunning] = useState<AbortController>();
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => () => running?.abort(), [running]);
+  return {
+    parts,
+    running: running !== undefined,
+    problem,
+    stop: () => running?.abort(),
+    clear: () => {
+      setParts([]);
+      setProblem(undefined);
+    },
+    answer: async (provider, model) => {
+      const controller = new AbortController();
+      setParts([]);
+      setProblem(undefined);
+      setRunning(controller);
+      try {
+        const received: ReplyPart[] = [];
+        await readStream(
+          (signal) => api.ticket.answer({ ticketId, provider, ...(model && { model }) }, { signal }),
+          controller.signal,
+          (part) => {
+            received.push(part);
+            setParts([...received]);
+          },
+        );
+        // The thread now contains the reply, but not the notices about it.
+        setParts(controller.signal.aborted ? [] : received.filter((part) => part.kind === 'notice'));
+      } catch (error) {
+        setProblem(describeProblem(error).message);
+        setParts([]);
+      }
+      setRunning(undefined);
+      await refreshProject();
+      ticketsChanged();
+    },
+  };
 }

@@ -6,8 +6,7 @@ import { Answer, Button, Switch, say } from '../../parts';
 import { AnswerMemory, loadOutline, move, startRun, useNavigation, useQuery, useRuns } from '../../state';
 import { CommitAnswer, NoCommit, ToCommit } from '../NoCommit';
 import { useProviders } from './providers';
-import { RecordedReply } from './RecordedReply';
-import { Replies } from './Replies';
+import { RecordedReply, Replies } from './Replies';
 import { RequestForm } from './RequestForm';
 import { WhatIf } from './WhatIf';
 

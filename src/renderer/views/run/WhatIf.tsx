@@ -1,12 +1,12 @@
-import { Split } from 'lucide-react';
+import { ArrowRight, GitCompare, Split, Square } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Empty } from '../../parts';
-import { go, startWhatIf, useProjectQuery, useWhatIfs } from '../../state';
+import { Answer, Button, describeProblem, Empty, ProblemLine, say } from '../../parts';
+import { go, openComparison, startWhatIf, useProjectQuery, useWhatIfs, type WhatIfJob, type WhatIfTurn } from '../../state';
 import type { ReplySource } from './providers';
+import { Reply } from './Reply';
 import { WhatIfForm } from './WhatIfForm';
-import { WhatIfRun } from './WhatIfRun';
 
 interface WhatIfProps {
   readonly project: string;
@@ -64,6 +64,72 @@ export function WhatIf({ project, id, model, providers }: WhatIfProps) {
           jobs.toReversed().map((job) => <WhatIfRun key={job.id} job={job} isLast={job === jobs[0]} />)
         )}
       </div>
+    </div>
+  );
+}
+
+const endings = {
+  diverged: 'Diverged from the original',
+  open_call: 'Tool call without a result',
+  canceled: 'Stopped',
+  failed: 'Failed',
+} as const;
+
+/** One what-if run: its turns as they arrive, and why it ended. */
+function WhatIfRun({ job, isLast }: { job: WhatIfJob; isLast: boolean }) {
+  const { turns, state, result, input } = job;
+  return (
+    <section className="replies" aria-label={`What-if run with ${input.provider}`}>
+      <header className="replies-head row wrap">
+        <b>{input.provider === 'recorded' ? 'Recording' : (input.model ?? input.provider)}</b>
+        <span className="muted">
+          {say.plural(turns.length, 'turn')} · {state === 'running' ? 'running' : result?.stopped ? endings[result.stopped.why].toLowerCase() : state}
+        </span>
+        <span className="grow" />
+        {state === 'running' && (
+          <Button small icon={Square} onClick={job.stop}>
+            Stop
+          </Button>
+        )}
+        {result && result.commits.length > 0 && (
+          <Button small icon={GitCompare} onClick={() => openComparison(result.tip, input.original)}>
+            Compare with the original
+          </Button>
+        )}
+      </header>
+      {turns.map((turn) => (
+        <Turn key={turn.turn} turn={turn} job={job} />
+      ))}
+      {state === 'failed' && <ProblemLine>{describeProblem(job.error).message}</ProblemLine>}
+      {result?.stopped && (
+        <p className="notice-line what-if-end" role="status">
+          <span className="grow">
+            {endings[result.stopped.why]}: {result.stopped.what}.
+          </span>
+          {isLast && result.left > 0 && (
+            <Button small icon={ArrowRight} onClick={() => void startWhatIf(job.project, job.branch, { ...input, id: result.tip })}>
+              Continue from here
+            </Button>
+          )}
+        </p>
+      )}
+      {result && !result.stopped && <p className="muted">The original has no further turns.</p>}
+    </section>
+  );
+}
+
+function Turn({ turn: { turn, text, of, sample, divergence }, job }: { turn: WhatIfTurn; job: WhatIfJob }) {
+  return (
+    <div className="what-if-turn">
+      <h3 className="ellipsis" title={text}>
+        <span className="muted">{turn}</span> {say.firstLine(text) || 'Last message of the branch'}
+      </h3>
+      {divergence && (
+        <p className={`what-if-divergence muted small ${divergence.kind}`}>
+          <Split size={13} aria-hidden /> {divergence.kind === 'calls' ? 'Different tool calls' : 'Different text'}: {divergence.what}.
+        </p>
+      )}
+      <Reply sample={sample} number={turn} isAlone turnId={of ?? job.input.original} />
     </div>
   );
 }

@@ -3,13 +3,11 @@
 // It also has the sheets that import, open a path, create a project, and rename or repair a session.
 import './sessions.css';
 
-export { importPaths, openSample, showProject } from './act';
-export { pathsOfDrop } from './drop';
+export { importPaths, openSample, pathsOfDrop, showProject } from './act';
 export { ImportsSheet, shareOf } from './Imports';
 export { MappingSheet } from './MappingSheet';
 export { NotOpened } from './NotOpened';
-export { NewProjectSheet, OpenPathSheet } from './OpenSheets';
+export { NewProjectSheet, OpenPathSheet, SessionSheet } from './OpenSheets';
 export { RepairSheet } from './RepairSheet';
 export { spans } from './rows';
-export { SessionSheet } from './SessionSheet';
 export { SessionsView as View } from './Sessions';

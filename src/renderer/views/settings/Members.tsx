@@ -2,7 +2,7 @@ import { Copy, UserPlus } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { OutputOf } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Checkbox, RemoveButton, Select } from '../../parts';
+import { Answer, Button, Checkbox, RemoveButton, Select, say } from '../../parts';
 import { copy, useQuery } from '../../state';
 import { Field } from './NewReplica';
 import { TaskProblem, useTask } from './task';
@@ -147,5 +147,91 @@ function GiveAccess({ onSubmit }: { readonly onSubmit: (event: FormEvent<HTMLFor
         </Button>
       </div>
     </form>
+  );
+}
+
+/** Days to choose from; an empty value keeps everything. */
+const choices: readonly (readonly [value: string, words: string])[] = [
+  ['', 'For ever'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['180', '180 days'],
+  ['365', 'A year'],
+  ['1095', '3 years'],
+];
+
+/** How long the hub keeps the contents of the project. For admins. */
+export function Retention({ days, onChanged }: { readonly days: number | null; readonly onChanged: () => void }) {
+  const [saved, save] = useTask<unknown>();
+  const value = days === null ? '' : String(days);
+  const options = choices.some(([each]) => each === value) ? choices : [...choices, [value, `${value} days`] as const];
+  return (
+    <section aria-label="Retention">
+      <h3>Retention</h3>
+      <label className="storage-actions">
+        <span>Keep contents on the hub</span>
+        <Select
+          value={value}
+          disabled={saved.state === 'running'}
+          options={options}
+          onChange={(chosen) => void save(() => api.team.retain({ days: chosen === '' ? null : Number(chosen) })).then(onChanged)}
+        />
+      </label>
+      <p className="muted">
+        Counted from the day they arrived. Commits, cards and tickets stay; what commits held is removed. Clones keep their copies.
+      </p>
+      <TaskProblem task={saved} />
+    </section>
+  );
+}
+
+const perPage = 25;
+
+/** Names of actions of the hub. Other actions have self-explanatory names. */
+const actions: Readonly<Record<string, (count: number) => string>> = {
+  pull: (count) => `read ${say.plural(count, 'record')}`,
+  push: (count) => `wrote ${say.plural(count, 'record or content', 'records and contents')}`,
+  objects: (count) => `read ${say.plural(count, 'content')}`,
+  outlines: (count) => `read ${say.plural(count, 'content')}`,
+  create: () => 'created the project',
+  retention: (count) => `removed ${say.plural(count, 'expired content')}`,
+};
+
+/** The audit log of the hub, newest first. For admins. */
+export function Audit() {
+  const [before, setBefore] = useState<number>();
+  const query = useQuery(`audit ${before ?? 'newest'}`, (signal) => api.team.audit({ before, limit: perPage }, { signal }));
+  return (
+    <section aria-label="Audit log">
+      <h3>Audit log</h3>
+      <p className="muted">Who read and wrote what on the hub, newest first. It holds no content.</p>
+      <Answer query={query} what="Cannot read the audit log" loading="Asking the hub" lines={3}>
+        {(lines) => (
+          <>
+            <ul className="storage-replicas" aria-label="Audit log">
+              {lines.map(({ no, at, by, action, count, what }) => (
+                <li key={no} className="row breaks">
+                  <span>
+                    <b>{by}</b> {actions[action]?.(count) ?? action}{' '}
+                    <span className="muted" title={say.instant(at)}>
+                      {say.when(at)}
+                    </span>
+                    {what && (
+                      <span className="muted storage-what" title={what}>
+                        {what}
+                      </span>
+                    )}
+                  </span>
+                </li>
+              ))}
+            </ul>
+            <div className="storage-actions">
+              {before !== undefined && <Button onClick={() => setBefore(undefined)}>Show the newest</Button>}
+              {lines.length === perPage && <Button onClick={() => setBefore(lines.at(-1)?.no)}>Show earlier</Button>}
+            </div>
+          </>
+        )}
+      </Answer>
+    </section>
   );
 }

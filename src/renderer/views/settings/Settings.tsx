@@ -1,8 +1,21 @@
-import { CloudUpload, Coins, Download, FolderOpen, HardDrive, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
+import { CloudUpload, Coins, Download, FolderOpen, HardDrive, Keyboard, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Empty, type Icon } from '../../parts';
-import { go, placeLink, refreshProject, type SettingsPage, settingsPages, useNavigation, useOpenDir } from '../../state';
-import { Appearance } from './Appearance';
+import { Button, Empty, type Icon, Switch } from '../../parts';
+import {
+  type ContrastChoice,
+  go,
+  placeLink,
+  refreshProject,
+  type SettingsPage,
+  setContrast,
+  setTheme,
+  settingsPages,
+  show,
+  type ThemeChoice,
+  useNavigation,
+  useOpenDir,
+  useUi,
+} from '../../state';
 import { Prices } from './Prices';
 import { Providers } from './Providers';
 import { Replicas } from './Replicas';
@@ -66,5 +79,46 @@ function OfProject({ children }: { children: (dir: string) => ReactNode }) {
     <Empty title="No project is open" picture={FolderOpen} acts={[{ name: 'Go to Sessions', look: 'primary', act: () => go({ view: 'sessions' }) }]}>
       The settings of the open project appear here. Import a history in Sessions, or open a project from the menu at the top left.
     </Empty>
+  );
+}
+
+const themes: readonly { value: ThemeChoice; name: string }[] = [
+  { value: 'system', name: 'As the system' },
+  { value: 'light', name: 'Light' },
+  { value: 'dark', name: 'Dark' },
+];
+const contrasts: readonly { value: ContrastChoice; name: string }[] = [
+  { value: 'system', name: 'As the system' },
+  { value: 'more', name: 'High' },
+];
+
+/** Theme, contrast and keys. They belong to this window's browser profile, not to a project. */
+function Appearance() {
+  const { theme, contrast } = useUi();
+  return (
+    <section aria-label="Appearance">
+      <h2>Appearance</h2>
+      <div className="settings-row">
+        <span>Theme</span>
+        <Switch label="Theme" value={theme} options={themes} onChange={setTheme} />
+      </div>
+      <div className="settings-row">
+        <span>
+          Contrast <span className="muted">High contrast makes lines and secondary text stronger.</span>
+        </span>
+        <Switch label="Contrast" value={contrast} options={contrasts} onChange={setContrast} />
+      </div>
+      <div className="settings-row">
+        <span>
+          Motion <span className="muted">Stemma follows the system: with reduced motion, nothing moves.</span>
+        </span>
+      </div>
+      <div className="settings-row">
+        <span>Keyboard shortcuts</span>
+        <Button icon={Keyboard} onClick={() => show({ kind: 'keys' })}>
+          Show
+        </Button>
+      </div>
+    </section>
   );
 }

@@ -4,10 +4,8 @@ import type { TeamStatus } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Checkbox, ProblemLine, RemoveButton, say } from '../../parts';
 import { useQuery } from '../../state';
-import { Audit } from './Audit';
 import { Connect } from './Connect';
-import { Members } from './Members';
-import { Retention } from './Retention';
+import { Audit, Members, Retention } from './Members';
 import { type ButtonTask, TaskProblem, useTask } from './task';
 
 interface Exchanged {

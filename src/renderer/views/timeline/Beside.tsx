@@ -1,12 +1,12 @@
+import { LogOut, UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import type { Entity, MemberSpace, Run, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, describeProblem, Empty, notifyProblem, Select, Switch } from '../../parts';
-import { useQuery } from '../../state';
+import { joinForm, leaveSpace } from '../../forms';
+import { Answer, attempt, Button, DamagedMark, describeProblem, Empty, IconButton, Input, notifyProblem, Select, Switch, say } from '../../parts';
+import { ask, useQuery } from '../../state';
 import { AgentMind } from './AgentMind';
-import { Members } from './Members';
 import { Reader } from './Reader';
-import { ReaderChoice } from './ReaderChoice';
 import type { SpaceData } from './space';
 
 type Side = 'reads' | 'mind' | 'members';
@@ -142,5 +142,92 @@ export function Beside({ project, space, known, data, queryKey, pointed, onPoint
         <Reads {...{ space, data, queryKey, pointed, onPoint, onChange, agents, reader }} onReader={setReader} />
       )}
     </div>
+  );
+}
+
+const kindNames: Readonly<Record<Entity['type'], string>> = { human: 'person', agent: 'agent', service: 'service' };
+
+/** The members of the space, with buttons to add and remove members. */
+function Members({ space, known, onChange }: { space: Space; known: readonly Entity[]; onChange: () => void }) {
+  return (
+    <section className="mind overflows stack" aria-label="Members">
+      <ul>
+        {space.members.map((member) => (
+          <li key={member.entityId}>
+            <span className="grow ellipsis">
+              {member.name} <span className="muted">{kindNames[member.type]}</span>
+            </span>
+            {known.some(({ entityId, damaged }) => damaged && entityId === member.entityId) && <DamagedMark />}
+            <IconButton
+              small
+              icon={LogOut}
+              label={`Remove ${member.name} from the space`}
+              onClick={attempt(() => leaveSpace(space, member, onChange))}
+            />
+          </li>
+        ))}
+      </ul>
+      {space.members.length === 0 && <p className="muted">This space has no members.</p>}
+      <div>
+        <Button icon={UserPlus} onClick={() => ask(joinForm(space, known, onChange))}>
+          Add a member…
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+const maxBudget = 10_000;
+const shownRuns = 50;
+
+interface ReaderChoiceProps {
+  readonly space: Space;
+  readonly agents: readonly Entity[];
+  readonly runs: readonly Run[];
+  /** `agent ID` for the next call of an agent, `run ID` for one of its runs. */
+  readonly reader: string;
+  readonly onReader: (reader: string) => void;
+  readonly budget: number;
+  readonly onBudget: (budget: number) => void;
+}
+
+/** Chooses whose timeline is shown (the next call of an agent, or a run) and how many messages it contains. */
+function ReaderChoice({ space, agents, runs, reader, onReader, budget, onBudget }: ReaderChoiceProps) {
+  const nameOf = (entityId: string) => space.members.find((member) => member.entityId === entityId)?.name;
+  return (
+    <header className="timeline-head row small">
+      <label className="timeline-field inline-row">
+        <span className="muted">Timeline of</span>
+        <select className="field" value={reader} onChange={(event) => onReader(event.target.value)}>
+          <optgroup label="The next call of an agent">
+            {agents.map((agent) => (
+              <option key={agent.entityId} value={`agent ${agent.entityId}`}>
+                {agent.name}
+              </option>
+            ))}
+          </optgroup>
+          {runs.length > 0 && (
+            <optgroup label="A run">
+              {runs.slice(0, shownRuns).map((run) => (
+                <option key={run.runId} value={`run ${run.runId}`}>
+                  {nameOf(run.entityId)}, {say.when(run.invokedAt)} ({run.runId})
+                </option>
+              ))}
+            </optgroup>
+          )}
+        </select>
+      </label>
+      <label className="timeline-field inline-row" title="How many messages the timeline contains">
+        <span className="muted">Messages</span>
+        <Input
+          className="timeline-budget"
+          type="number"
+          min={1}
+          max={maxBudget}
+          value={budget}
+          onChange={(text) => onBudget(Math.max(1, Math.min(maxBudget, Number(text) || 1)))}
+        />
+      </label>
+    </header>
   );
 }

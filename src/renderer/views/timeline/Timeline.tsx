@@ -4,9 +4,8 @@ import { Answer, Button, Empty } from '../../parts';
 import { move, useNavigation } from '../../state';
 import { ToCommit } from '../NoCommit';
 import { ContextTimeline } from './ContextTimeline';
-import { NewSpace } from './NewSpace';
 import { SpacePage } from './SpacePage';
-import { useSpaces } from './useSpaces';
+import { NewSpace, useSpaces } from './Spaces';
 
 /** The spaces of the project, and the selected space or context as chat and timeline. Without a choice, the first space is shown. */
 export function TimelineView({ project }: { project: string }) {

@@ -4,7 +4,5 @@
 import './timeline.css';
 
 export { divideLines, makeList, type TextLine } from './lines';
-export { NewSpace } from './NewSpace';
-export { SpaceList } from './SpaceList';
+export { NewSpace, SpaceList, useSpaces } from './Spaces';
 export { TimelineView as View } from './Timeline';
-export { useSpaces } from './useSpaces';

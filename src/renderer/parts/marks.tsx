@@ -1,5 +1,5 @@
 import { FlaskConical } from 'lucide-react';
-import type { Runtime, SourceAgent } from '../../core/contract/index.js';
+import type { RequestRow, Runtime, SourceAgent } from '../../core/contract/index.js';
 import { agents, experimental, otherNames } from './agents';
 
 /** Our own neutral glyphs for agents. Each has a name beside it or a tooltip. */
@@ -45,3 +45,40 @@ export const ExperimentalMark = ({ agent, hasOwnMapping = false }: { agent: stri
     </span>
   );
 };
+
+/** From this share of a window on, a gauge warns. */
+const near = 0.8;
+
+/** The used share of a model's context window. */
+export function Gauge({ tokens, limit, live = false, label }: { tokens: number; limit: number; live?: boolean; label: string }) {
+  const share = Math.min(1, tokens / limit);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a meter element cannot be drawn alike in all browsers
+    <span
+      className={`gauge${live ? ' live' : ''}${share >= near ? ' near' : ''}`}
+      role="meter"
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(share * 100)}
+      aria-label={label}
+    >
+      <span style={{ width: `${share * 100}%` }} />
+    </span>
+  );
+}
+
+const proofs = {
+  digest: { sign: '✓', name: 'verified', hint: 'The reconstructed request matches the digest that the agent recorded' },
+  recorded: { sign: '◐', name: 'recorded', hint: 'The agent recorded everything except the parts listed as missing' },
+  rebuilt: { sign: '○', name: 'reconstructed', hint: 'Built from the entries by the rules of the agent, with no recorded digest to compare' },
+} as const satisfies Record<RequestRow['proof'], { sign: string; name: string; hint: string }>;
+
+/** The proof of a request (how certain it is that the model received it), as a symbol and a word. */
+export function Proof({ proof }: { proof: RequestRow['proof'] }) {
+  const { sign, name, hint } = proofs[proof];
+  return (
+    <span className={`proof ${proof}`} title={hint}>
+      <span aria-hidden>{sign}</span> <span>{name}</span>
+    </span>
+  );
+}

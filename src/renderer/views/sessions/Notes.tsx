@@ -1,0 +1,132 @@
+import { useMemo, useState } from 'react';
+import type { FoundSource } from '../../../core/contract/index.js';
+import { agentName, Button, LinkButton, notifyProblem, say } from '../../parts';
+import { go, switchCapture, useLive } from '../../state';
+import type { RefusedHistory } from './refused';
+import type { Listed } from './rows';
+import { sumListed, useSpending } from './spending';
+
+/** The histories that cannot be imported, each once with its reason. */
+export function RefusedFiles({ refused }: { refused: readonly RefusedHistory[] }) {
+  if (refused.length === 0) return null;
+  return (
+    <details className="sessions-foot sessions-refused">
+      <summary className="muted">{say.plural(refused.length, 'history', 'histories')} cannot be imported</summary>
+      <ul>
+        {refused.map(({ path, reason }) => (
+          <li key={path}>
+            <span className="mono">{path}</span> <span className="muted">{reason}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+/** Says after how many days agents delete their histories, while some of theirs are not imported. The button above imports them. */
+export function Retention({ places, listed }: { places: readonly FoundSource[]; listed: readonly Listed[] }) {
+  const waiting = new Set(listed.flatMap(({ session, agent }) => (session ? [] : [agent])));
+  const told = places.flatMap(({ agent, deletes }) => (deletes && waiting.has(agent) ? [{ agent, ...deletes }] : []));
+  if (told.length === 0) return null;
+  return (
+    <p className="sessions-foot muted">
+      {told
+        .map(
+          ({ agent, days, setting }) =>
+            `${agentName(agent)} deletes its histories after ${say.plural(days, 'day')}${setting === null ? ' unless a setting says otherwise' : ''}.`,
+        )
+        .join(' ')}{' '}
+      Import keeps them in this project.
+    </p>
+  );
+}
+
+const asked = 'stemma.captureAsked';
+
+/** After the first import, offers once to record agents while they work. */
+export function CaptureOffer({ hasSessions }: { hasSessions: boolean }) {
+  const capture = useLive((live) => live.capture);
+  const [answered, setAnswered] = useState(() => localStorage.getItem(asked) !== null);
+  if (answered || !hasSessions || !capture || capture.watching || capture.wanted) return null;
+  const answer = (): void => {
+    localStorage.setItem(asked, 'yes');
+    setAnswered(true);
+  };
+  return (
+    <div className="notice-line capture-offer">
+      <span className="grow">
+        <b>Live capture</b> shows new turns here while agents work, and how full their windows are. It only reads the agents' files.
+      </span>
+      <Button
+        small
+        look="primary"
+        onClick={() => {
+          answer();
+          switchCapture(true).catch(notifyProblem);
+        }}
+      >
+        Turn on
+      </Button>
+      <Button small onClick={answer}>
+        Not now
+      </Button>
+    </div>
+  );
+}
+
+const shownNotices = 3;
+
+/** A notice of the days and sessions that cost more than the budgets of this machine. Hidden if no budget was exceeded. */
+export function BudgetNotice({ dir, listed }: { dir: string; listed: readonly Listed[] }) {
+  const over = useSpending(dir)?.overBudget ?? [];
+  if (over.length === 0) return null;
+  const titleOf = (id: string): string => listed.find(({ session }) => session?.sessionId === id)?.session?.title ?? id;
+  return (
+    <ul className="budget-notice" aria-label="Over budget">
+      {over.slice(0, shownNotices).map(({ kind, key, spent, budget }) => (
+        <li
+          key={`${kind} ${key}`}
+          className="notice-line"
+          title={`At API prices of ${spent.priceDate}. A subscription does not pay them. The file usage.json sets the budgets.`}
+        >
+          Over budget: {kind === 'day' ? key : <q>{titleOf(key)}</q>} cost <b>{say.money(spent)}</b>; the budget of a {kind} is{' '}
+          {say.money({ currency: spent.currency, amount: budget })}.
+        </li>
+      ))}
+      {over.length > shownNotices && (
+        <li className="muted">{say.plural(over.length - shownNotices, 'more day or session', 'more days and sessions')} over budget</li>
+      )}
+    </ul>
+  );
+}
+
+/** The sums of the listed sessions, below the list. */
+export function SumFoot({ dir, shown }: { dir: string; shown: readonly Listed[] }) {
+  const spent = useSpending(dir);
+  const sums = useMemo(() => spent && sumListed(shown, spent.rows), [spent, shown]);
+  if (!spent || !sums || sums.sessions === 0) return null;
+  const date = spent.totals.cost?.priceDate;
+  return (
+    <p className="sessions-foot row wrap muted" role="note" aria-label="Sums of the listed sessions">
+      <span>{say.plural(sums.sessions, 'session')}</span>
+      <span>{say.plural(sums.turns, 'turn')}</span>
+      <span>{say.plural(sums.calls, 'call')}</span>
+      <span title={`Counted by the providers: input, cache and output${sums.areTokensMissing ? '. ≥: a count is missing' : ''}`}>
+        {sums.areTokensMissing && '≥ '}
+        {say.compact(sums.tokens)} tokens
+      </span>
+      <span title={`At API prices${date ? ` of ${date}` : ''}. A subscription does not pay them.`}>
+        <b>{sums.cost > 0 ? say.money({ amount: sums.cost, currency: 'USD', ...(sums.isLowerBound && { atLeast: true as const }) }) : 'no price'}</b>
+      </span>
+      <span>{say.plural(sums.errors, 'error')}</span>
+      {sums.notImported > 0 && <span>{say.exact(sums.notImported)} not imported, not counted</span>}
+      <span className="grow" />
+      <LinkButton
+        title="What the last 30 days cost, by repository"
+        onClick={() => go({ view: 'usage', range: '30', group: undefined, measure: undefined, only: undefined, bar: undefined })}
+      >
+        Last month by repository
+      </LinkButton>
+    </p>
+  );
+}
