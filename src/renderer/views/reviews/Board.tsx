@@ -5,7 +5,7 @@ import { Answer, Button, DamagedMark, type MenuEntry, say, statusNames, WithCont
 import { copy, useKeptQuery, useTickets } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
-import { Findings, Labels, openTicket, Reviewers, statusIcons, TypeMark } from './marks';
+import { Findings, Labels, openTicket, Reviewers, statusColors, statusIcons, TypeMark } from './marks';
 import { moveName } from './words';
 import { Problem, useWriting } from './writing';
 
@@ -158,7 +158,7 @@ function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: Co
         onDrop();
       }}
     >
-      <h2 className={`ticket-status inline-row ${status}`}>
+      <h2 className="ticket-status inline-row" style={{ color: statusColors[status] }}>
         <Glyph size={13} aria-hidden />
         {statusNames[status]}
         <span className="muted">{say.exact(total)}</span>

@@ -13,7 +13,7 @@ import { api } from '../../client';
 import { Answer, Button, type Icon, IconButton, Id, JobLinks, Markdown, say, When } from '../../parts';
 import { go, notify, useKeptQuery, useProject, useTickets } from '../../state';
 import { MoveSheet } from './MoveSheet';
-import { ContextLink, Findings, Labels, openTicket, StatusMark, TicketLink, TypeMark } from './marks';
+import { ContextLink, Findings, Labels, openTicket, StatusMark, TicketLink, TypeMark, verdictColors } from './marks';
 import { ReviewersSheet, VerdictSheet } from './ReviewSheets';
 import { Thread } from './Thread';
 import { TicketSheet } from './TicketSheet';
@@ -245,7 +245,9 @@ function ReviewersOf({ ticket, onVerdict, onChange }: { ticket: Ticket; onVerdic
         {ticket.reviewers.map(({ name, verdict }) => (
           <li key={name} className="row wrap">
             <b>{name}</b>
-            <span className={`reviewer inline-row muted small ${verdict}`}>{verdictNames[verdict]}</span>
+            <span className="reviewer inline-row muted small" style={{ color: verdictColors[verdict] }}>
+              {verdictNames[verdict]}
+            </span>
             <span className="grow" />
             {isInReview && (
               <Button small onClick={() => onVerdict(name)}>

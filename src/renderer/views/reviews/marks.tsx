@@ -30,11 +30,19 @@ export const statusIcons: Readonly<Record<TicketStatus, Icon>> = {
   closed: CircleCheck,
 };
 
+/** The colors of statuses. The others are muted. */
+export const statusColors: Readonly<Partial<Record<TicketStatus, string>>> = {
+  in_progress: 'var(--accent)',
+  review: 'var(--tool)',
+  blocked: 'var(--danger)',
+  closed: 'var(--good)',
+};
+
 /** The status of a ticket with its icon. */
 export function StatusMark({ status }: { status: TicketStatus }) {
   const Glyph = statusIcons[status];
   return (
-    <span className={`ticket-status inline-row ${status}`}>
+    <span className="ticket-status inline-row" style={{ color: statusColors[status] }}>
       <Glyph size={13} aria-hidden />
       {statusNames[status]}
     </span>
@@ -94,12 +102,24 @@ export function ContextLink({ id, known }: { id: string; known: boolean }) {
 
 const verdictIcons: Readonly<Record<Verdict, Icon>> = { pending: Hourglass, approved: Check, changes_requested: X, commented: MessageSquare };
 
+/** The colors of verdicts. The others are muted. */
+export const verdictColors: Readonly<Partial<Record<Verdict, string>>> = {
+  approved: 'var(--good)',
+  changes_requested: 'var(--danger)',
+  commented: 'var(--user)',
+};
+
 /** The reviewers, each with their verdict so far. */
 export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
   return reviewers.map(({ name, verdict }) => {
     const Glyph = verdictIcons[verdict];
     return (
-      <span key={name} className={`reviewer inline-row muted small ${verdict}`} title={`${name}: ${verdictNames[verdict]}`}>
+      <span
+        key={name}
+        className="reviewer inline-row muted small"
+        style={{ color: verdictColors[verdict] }}
+        title={`${name}: ${verdictNames[verdict]}`}
+      >
         <Glyph size={11} aria-hidden />
         <span className="unseen">{verdictNames[verdict]}: </span>
         {name}

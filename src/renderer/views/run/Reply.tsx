@@ -14,6 +14,7 @@ const stateNames: Record<Sample['state'], string> = {
   stopped: 'stopped',
 };
 const icons = { failed: CircleAlert, done: Check, limited: Hourglass, asking: MessageCircleQuestionMark, stopped: Ban } as const;
+const colors: Partial<Record<Sample['state'], string>> = { failed: 'var(--danger)', done: 'var(--good)', asking: 'var(--accent)' };
 
 /** One reply as it arrives. */
 export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; number: number; isAlone: boolean; turnId: ContextId }) {
@@ -27,7 +28,7 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
     >
       <header className="reply-head row wrap small">
         <b>{isAlone ? 'Reply' : `Sample ${number}`}</b>
-        <span className="reply-state inline-row muted">
+        <span className="inline-row muted" style={{ color: colors[state] }}>
           {Glyph ? <Glyph size={12} aria-hidden /> : <i className="reply-dot" aria-hidden />} {stateNames[state]}
         </span>
         <span className="grow" />

@@ -7,6 +7,14 @@ import { groupSkips, lineNumbers } from './skips';
 
 const phaseNames = { finding: 'Looking for sessions', reading: 'Reading', storing: 'Storing', done: 'Done' } as const;
 
+const outcomes = {
+  running: [Loader, 'var(--accent)'],
+  done: [CircleCheck, 'var(--good)'],
+  empty: [CircleSlash, 'var(--muted)'],
+  canceled: [CircleSlash, 'var(--muted)'],
+  failed: [CircleX, 'var(--danger)'],
+} as const;
+
 /** The progress of an import, from 0 to 1. */
 export const shareOf = (job: ImportJob): number => (job.progress && job.progress.total > 0 ? job.progress.done / job.progress.total : 0);
 
@@ -27,12 +35,11 @@ export function ImportsSheet() {
 function Job({ job }: { job: ImportJob }) {
   const { progress, result, state, paths } = job;
   const isEmpty = result?.sessions === 0 && !result.requests;
-  const outcome = isEmpty ? 'empty' : state;
-  const Glyph = { running: Loader, done: CircleCheck, empty: CircleSlash, canceled: CircleSlash, failed: CircleX }[outcome];
+  const [Glyph, color] = outcomes[isEmpty ? 'empty' : state];
   return (
     <article className="import-job stack">
       <header className="row">
-        <Glyph size={16} aria-hidden className={`import-${outcome}`} />
+        <Glyph size={16} aria-hidden color={color} />
         <b className="grow ellipsis mono" title={paths.join('\n')}>
           {paths.length === 1 ? paths[0] : say.plural(paths.length, 'path')}
         </b>

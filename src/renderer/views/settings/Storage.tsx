@@ -9,15 +9,15 @@ import { Cleanup } from './Cleanup';
 /** All areas except the journal, which is shown separately because its content is temporary. */
 type StoredArea = Exclude<DiskArea, 'journal'>;
 
-const areaNames: Record<StoredArea, readonly [name: string, hint: string]> = {
-  content: ['histories', 'Imported and captured content, compressed'],
-  history: ['commits and cards', 'Commits, tickets, cards, messages'],
-  requests: ['requests', 'Requests to models, each distinct part stored once'],
-  search: ['search', 'The full-text index. A repair rebuilds it'],
-  reading: ['outlines', 'Outlines that let long contexts open quickly. A repair rebuilds them'],
-  caches: ['caches', 'Materialized contexts. Rebuilt when needed'],
-  free: ['free', 'Free pages in the database file. Reused before the file grows'],
-  backups: ['backups', 'Copies of the database: recent ones, those from before a migration, and damaged ones that a repair replaced'],
+const areaNames: Record<StoredArea, readonly [name: string, hint: string, hue: string]> = {
+  content: ['histories', 'Imported and captured content, compressed', 'var(--user)'],
+  history: ['commits and cards', 'Commits, tickets, cards, messages', 'var(--assistant)'],
+  requests: ['requests', 'Requests to models, each distinct part stored once', 'var(--accent)'],
+  search: ['search', 'The full-text index. A repair rebuilds it', 'var(--tool)'],
+  reading: ['outlines', 'Outlines that let long contexts open quickly. A repair rebuilds them', 'var(--thinking)'],
+  caches: ['caches', 'Materialized contexts. Rebuilt when needed', 'var(--system)'],
+  free: ['free', 'Free pages in the database file. Reused before the file grows', 'var(--faint)'],
+  backups: ['backups', 'Copies of the database: recent ones, those from before a migration, and damaged ones that a repair replaced', 'var(--faint)'],
 };
 
 const policyNames: Record<Policy, readonly [name: string, meaning: string]> = {
@@ -71,13 +71,13 @@ function Space({ report }: { report: StorageReport }) {
       </h2>
       <div className="storage-bar" aria-hidden>
         {shown.map(({ area, bytes }) => (
-          <i key={area} className={`area-${area}`} style={{ flexGrow: bytes }} />
+          <i key={area} style={{ flexGrow: bytes, background: areaNames[area][2] }} />
         ))}
       </div>
       <ul className="storage-areas" aria-label="Bytes on disk">
         {shown.map(({ area, bytes }) => (
-          <li key={area} className={`area-${area}`}>
-            <i aria-hidden />
+          <li key={area}>
+            <i aria-hidden style={{ background: areaNames[area][2] }} />
             <b>{areaNames[area][0]}</b>
             <span className="storage-number">{say.bytes(bytes)}</span>
             <span className="muted storage-share">{say.percent(bytes / (stored || 1))}</span>

@@ -6,8 +6,10 @@ import { inRange, type ShownGrouping, type Slices } from './slices';
 import { addSlices, barHeight, isBound, noSums, rest, type ShownMeasure, seriesOf, stacksOf, sumGroups, ticksOf } from './sums';
 import { groupName, groupNames, measured, measuredSum } from './words';
 
-/** The class with the fill of a part of a bar. */
-const fillOf = (name: string, at: number): string => (name === '' ? 'u-none' : name === rest ? 'u-rest' : `u-${at}`);
+/** The fills of the parts of a bar, in the order of the legend. */
+const fills = ['lane-0', 'f-user', 'f-live', 'f-thinking', 'f-result', 'f-summary'];
+const unknownFill = 'repeating-linear-gradient(45deg, var(--hatch) 0 1px, var(--f-none) 1px 3px)';
+const fillOf = (name: string, at: number): string => (name === '' ? unknownFill : `var(--${name === rest ? 'f-system' : fills[at]})`);
 
 interface ChartProps {
   readonly slices: Slices;
@@ -71,7 +73,7 @@ export function Chart(props: ChartProps) {
                   {(stacks[at] ?? []).map((part, n) =>
                     part > 0 ? (
                       // Parts in percent, because parts whose sum is below 1 would not fill the bar.
-                      <i key={series[n]} className={fillOf(series[n] ?? '', n)} style={{ flexGrow: (part / (heights[at] || 1)) * 100 }} />
+                      <i key={series[n]} style={{ flexGrow: (part / (heights[at] || 1)) * 100, background: fillOf(series[n] ?? '', n) }} />
                     ) : null,
                   )}
                 </span>
@@ -144,7 +146,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
           <tr key={name}>
             <td>
               <span className="row gap-6">
-                <i className={`usage-key ${fillOf(name, at)}`} />
+                <i className="usage-key" style={{ background: fillOf(name, at) }} />
                 <span className="ellipsis" title={name === rest ? undefined : name}>
                   {name === rest ? `${say.exact(others)} others` : groupName(name, by, sessions)}
                 </span>

@@ -18,10 +18,10 @@ interface FiguresProps {
 export function Figures({ sums, before, range, chosen }: FiguresProps) {
   const list = (more: string) => () => askSql(callsSql(range, chosen, [more]));
   const tokens = [
-    ['Input', sums.input, 'u-input'],
-    ['Cache read', sums.cacheRead, 'u-read'],
-    ['Cache write', sums.cacheWrite, 'u-write'],
-    ['Output', sums.output, 'u-output'],
+    ['Input', sums.input, 'var(--f-system)'],
+    ['Cache read', sums.cacheRead, 'var(--f-live)'],
+    ['Cache write', sums.cacheWrite, 'var(--f-near)'],
+    ['Output', sums.output, 'var(--f-user)'],
   ] as const;
   const counted = sumTokens(sums);
   return (
@@ -45,12 +45,12 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
         onOpen={counted > 0 ? list('coalesce(input_tokens, cache_read_tokens, cache_write_tokens, output_tokens) IS NOT NULL') : undefined}
       >
         <span className="usage-parts" aria-hidden>
-          {counted > 0 && tokens.map(([name, n, fill]) => n > 0 && <i key={name} className={fill} style={{ flexGrow: n }} />)}
+          {counted > 0 && tokens.map(([name, n, fill]) => n > 0 && <i key={name} style={{ flexGrow: n, background: fill }} />)}
         </span>
         <span className="usage-parts-names">
           {(counted > 0 ? tokens : []).map(([name, n, fill]) => (
             <span key={name} className="inline-row">
-              <i className={`usage-key ${fill}`} />
+              <i className="usage-key" style={{ background: fill }} />
               {name} <b>{million(n)}</b>
             </span>
           ))}
