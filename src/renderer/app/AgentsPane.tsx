@@ -16,7 +16,7 @@ export function View({ project }: { project: string }) {
   const hidden = allEnded ? 0 : Math.max(0, ended.length - shownEnded);
   const last = ended.slice(0, ended.length - hidden);
   return (
-    <aside className="agents-pane stack" aria-label="Agents">
+    <aside className="agents-pane rigid stack" aria-label="Agents">
       <header className="row">
         <h2 className="grow">Runs</h2>
         <Button small icon={Play} onClick={() => void askToLaunch()}>
@@ -39,7 +39,7 @@ export function View({ project }: { project: string }) {
         <WaitingTurns project={project} />
         <Spaces project={project} />
       </div>
-      <PageLinks place="agents" className="agents-pages" />
+      <PageLinks place="agents" className="agents-pages rigid nowrap line-above" />
     </aside>
   );
 }

@@ -19,7 +19,7 @@ export function Center() {
   return (
     <section className="center" aria-label="View">
       <PageBar />
-      <div className="view-row">
+      <div className="view-row rest">
         {dir !== undefined && findPlace(route) === 'agents' && (
           <Suspense fallback={null}>
             <AgentsPane key={dir} project={dir} />

@@ -10,7 +10,7 @@ export function PageBar() {
   if (isPage(route.view)) {
     const back = backFrom(route);
     return (
-      <div className="page-bar row">
+      <div className="page-bar rigid nowrap line-below row">
         <button type="button" className="button plain muted" onClick={() => go({ view: back.id })}>
           <ChevronLeft size={14} aria-hidden />
           Back to {back.title}
@@ -21,7 +21,7 @@ export function PageBar() {
   }
   // The pane of Agents has its own links.
   if (viewsIn(view.place).length < 2 || (view.place === 'agents' && project !== undefined)) return null;
-  return <PageLinks place={view.place} className="page-bar row" />;
+  return <PageLinks place={view.place} className="page-bar rigid nowrap line-below row" />;
 }
 
 /** Links to the views of a place. */

@@ -102,7 +102,7 @@ interface ChipsProps {
 function Chips({ sessions, narrowing, onChange }: ChipsProps) {
   const agents = [...new Set(sessions.map(({ agent }) => agent))];
   return (
-    <div className="palette-chips">
+    <div className="palette-chips gap-6 line-below">
       <ChipMenu
         label="Agent"
         all="All"
@@ -286,7 +286,7 @@ function Item({ name, shown = name, stays = false, id, icon: Glyph, hint, keys, 
     >
       {Glyph ? <Glyph size={15} aria-hidden /> : <span className="palette-gap" />}
       <span className="ellipsis grow">{shown}</span>
-      {hint && <span className="muted ellipsis palette-hint">{hint}</span>}
+      {hint && <span className="muted ellipsis palette-hint small">{hint}</span>}
       {keys && <kbd>{keys}</kbd>}
     </Command.Item>
   );

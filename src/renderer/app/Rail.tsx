@@ -102,7 +102,7 @@ function ProjectMenu({ project }: { project: ProjectState }) {
       label="Projects"
       align="start"
       button={
-        <button type="button" className="brand row" title={project.phase === 'none' ? 'Projects' : project.dir}>
+        <button type="button" className="brand rigid nowrap row" title={project.phase === 'none' ? 'Projects' : project.dir}>
           <Mark />
           <b>Stemma</b>
           <span className="unseen">Project:</span>

@@ -137,7 +137,7 @@ export const words: readonly (readonly [word: string, meaning: string])[] = [
 export function WordSheet() {
   return (
     <Sheet title="What the words mean" kind="side" onClose={dismiss}>
-      <dl className="word-list">
+      <dl className="word-list gap-12">
         {words.map(([word, meaning]) => (
           <div key={word}>
             <dt>{word}</dt>

@@ -15,7 +15,7 @@ export function StatusBar() {
   const problems = jobs.reduce((sum, job) => sum + (job.state === 'failed' ? 1 : 0) + (job.result?.skipped.length ?? 0), 0);
   const info = project.phase === 'open' ? project.info : undefined;
   return (
-    <footer className="status-bar row muted">
+    <footer className="status-bar nowrap line-above on-pane row muted">
       {info && (
         <>
           <span>{say.plural(info.counts.commits, 'commit')}</span>

@@ -10,7 +10,7 @@ export function TopBar() {
   const { canBack, canForward } = useNavigation();
   const inspector = useInspector();
   return (
-    <header className="top-bar row">
+    <header className="top-bar gap-4 line-below on-pane row">
       <IconButton icon={ArrowLeft} label="Back" keys="Alt ←" disabled={!canBack} onClick={() => history.back()} />
       <IconButton icon={ArrowRight} label="Forward" keys="Alt →" disabled={!canForward} onClick={() => history.forward()} />
       <Crumbs />

@@ -184,7 +184,7 @@ function RowsField({ field, rows, problem, onChange }: RowsFieldProps) {
   const own = problem?.place === field.name ? problem.message : undefined;
   const inside = field.row ?? [];
   return (
-    <fieldset className="form-rows stack">
+    <fieldset className="form-rows gap-8 stack">
       <legend>{field.label}</legend>
       {field.hint && <p className="muted">{field.hint}</p>}
       {rows.map((row, index) => {
@@ -192,7 +192,7 @@ function RowsField({ field, rows, problem, onChange }: RowsFieldProps) {
         const below = problem?.place?.startsWith(at) ? { ...problem, place: problem.place.slice(at.length) } : undefined;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
-          <fieldset key={index} className="form-row stack" aria-label={`${field.label} ${index + 1}`}>
+          <fieldset key={index} className="form-row gap-8 stack" aria-label={`${field.label} ${index + 1}`}>
             <Fields fields={inside} values={row} problem={below} onChange={(name, value) => onChange(rows.with(index, { ...row, [name]: value }))} />
             <Button small look="plain" onClick={() => onChange(rows.filter((_, place) => place !== index))}>
               Remove {index + 1}

@@ -104,13 +104,13 @@ function BoxNotes({ box, cards }: { box: Box; cards: Awaited<ReturnType<typeof a
   return (
     <>
       {box.held && (
-        <p className="thing-note row muted small">
+        <p className="thing-note gap-6 line-below row muted small">
           <Lock size={13} aria-hidden /> An open turn reads this box. You can append cards after the turn ends.
         </p>
       )}
-      {box.replaces && <p className="thing-note row muted small">This box replaces box {link(box.replaces)}.</p>}
-      {box.replacedBy && <p className="thing-note row muted small">This box was replaced by box {link(box.replacedBy)}.</p>}
-      {omitted.length > 0 && <p className="thing-note row muted small">A model does not receive all cards: {omitted.join(', ')}.</p>}
+      {box.replaces && <p className="thing-note gap-6 line-below row muted small">This box replaces box {link(box.replaces)}.</p>}
+      {box.replacedBy && <p className="thing-note gap-6 line-below row muted small">This box was replaced by box {link(box.replacedBy)}.</p>}
+      {omitted.length > 0 && <p className="thing-note gap-6 line-below row muted small">A model does not receive all cards: {omitted.join(', ')}.</p>}
     </>
   );
 }

@@ -25,7 +25,7 @@ function CardPage({ card, history, boxes }: { card: Card; history: readonly Card
   return (
     <article className={`whole stack kind-${familyOfCard(card)}`} aria-label="Card">
       <CardHead card={card} />
-      <div className="card-body overflows stack">
+      <div className="card-body gap-12 overflows stack">
         <section aria-label="Content" className="card-said">
           {card.content.kind === 'text' ? (
             <Fold text={card.content.text}>{(shown) => <Markdown text={shown} />}</Fold>

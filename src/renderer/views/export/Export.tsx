@@ -42,7 +42,7 @@ export function ExportSheet({ commit, stop }: { commit: ContextId; stop: Stop })
           {(all) => <Formats formats={all} chosen={format?.format} onChoose={(next) => choose({ format: next })} />}
         </Answer>
         <RedactionChoice exporting={exporting} />
-        <form className="path-form" onSubmit={sending(() => exporting.writeFile(path.trim()))}>
+        <form className="path-form gap-6" onSubmit={sending(() => exporting.writeFile(path.trim()))}>
           <Input className="grow mono" placeholder={`/path/to/${fileName}`} label="Path of the new file" value={path} onChange={setPath} />
           {isDesktop && (
             <Button icon={FolderSearch} onClick={() => void chooseFile(fileName).then((chosen) => chosen !== undefined && setPath(chosen))}>
@@ -66,7 +66,7 @@ function Collector({ exporting: { blocked, send } }: { exporting: Exporting }) {
   const [address, setAddress] = useState(() => localStorage.getItem(collectorKey) ?? '');
   return (
     <form
-      className="path-form"
+      className="path-form gap-6"
       onSubmit={sending(() => {
         localStorage.setItem(collectorKey, address.trim());
         void send(address.trim());

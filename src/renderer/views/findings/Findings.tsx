@@ -70,7 +70,7 @@ function Rules({ rules, folder, unchecked, chosen }: RulesProps) {
     </li>
   );
   return (
-    <nav className="findings-rules" aria-label="Rules">
+    <nav className="findings-rules on-pane" aria-label="Rules">
       <ul>
         {row(
           undefined,

@@ -59,7 +59,7 @@ export function ProfilePane({ project, name }: { project: string; name: string }
             </Button>
             <IconButton small icon={Trash2} label={`Delete the profile ${name}`} onClick={attempt(() => deleteProfile(name))} />
           </header>
-          <div className="card-body overflows stack">
+          <div className="card-body gap-12 overflows stack">
             <ProfileFacts card={versions[0]?.card} rules={rules} />
             <h3>Versions</h3>
             <ol className="versions" aria-label="Versions, newest first">

@@ -66,7 +66,7 @@ function TemplatePane({ project, name }: { project: string; name: string }) {
               Next version…
             </Button>
           </header>
-          <div className="card-body overflows stack">
+          <div className="card-body gap-12 overflows stack">
             {made && <Made made={made} />}
             <section aria-label="Content" className="card-said kind-system">
               <Fold text={template.text} lines={24}>
@@ -93,7 +93,7 @@ function Made({ made }: { made: Instance }) {
     download(bytesIn(data), `${made.template.replace(/[^\w@.-]/g, '_')}.${made.format}`, made.contentType);
   };
   return (
-    <section className="thing-made stack" aria-label="What the agent starts from">
+    <section className="thing-made gap-8 stack" aria-label="What the agent starts from">
       <h3>What the agent starts from</h3>
       <Facts
         rows={{

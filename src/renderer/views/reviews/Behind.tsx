@@ -29,9 +29,9 @@ export function Behind(props: { project: string; contextId: ContextId; tip: Cont
                 {found === 'resolved' && ' · found by name and time'}
               </span>
             </p>
-            {commit.summary && <p className="behind-summary">{say.firstLine(commit.summary, 200)}</p>}
+            {commit.summary && <p className="behind-summary breaks">{say.firstLine(commit.summary, 200)}</p>}
             <Bar commit={commit.id} rows={outline.rows} />
-            <div className="behind-acts">
+            <div className="behind-acts wrap">
               <Button small icon={BookOpen} onClick={() => openContext(commit.id)}>
                 Open
               </Button>

@@ -158,13 +158,13 @@ function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: Co
         onDrop();
       }}
     >
-      <h2 className="ticket-status inline-row" style={{ color: statusColors[status] }}>
+      <h2 className="ticket-status rigid nowrap inline-row" style={{ color: statusColors[status] }}>
         <Glyph size={13} aria-hidden />
         {statusNames[status]}
         <span className="muted">{say.exact(total)}</span>
       </h2>
       {dragged && !accepts && (
-        <p className="column-refuses">
+        <p className="column-refuses small">
           Cannot move from {statusNames[dragged.status]} to {statusNames[status]}
         </p>
       )}
@@ -178,7 +178,7 @@ function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: Co
           {say.exact(total - rows.length)} more in the list
         </Button>
       )}
-      {total === 0 && <p className="column-empty muted">No tickets</p>}
+      {total === 0 && <p className="column-empty small muted">No tickets</p>}
     </section>
   );
 }
@@ -222,7 +222,7 @@ function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } 
             {say.shortId(ticket.ticketId)}
           </span>
         </span>
-        <span className="ticket-card-title">
+        <span className="ticket-card-title breaks">
           {ticket.damaged && <DamagedMark />}
           {ticket.title}
         </span>

@@ -20,7 +20,7 @@ export function VerdictSheet({ ticket: { ticketId }, reviewer, onClose }: { tick
     >
       <p className="muted">A verdict moves nothing by itself: the assignee decides. It is recorded for {reviewer}, with their latest context.</p>
       {verdicts.map((each) => (
-        <label key={each} className="verdict-choice">
+        <label key={each} className="verdict-choice gap-8">
           <input type="radio" name="verdict" checked={verdict === each} onChange={() => setVerdict(each)} /> {reviewer} {verdictNames[each]}
         </label>
       ))}

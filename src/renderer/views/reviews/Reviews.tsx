@@ -79,7 +79,7 @@ interface ToolBarProps {
 
 function ToolBar({ shown, waiting, people, onOpen }: ToolBarProps) {
   return (
-    <div className="reviews-tools bar wrap">
+    <div className="reviews-tools rigid bar wrap">
       <Switch
         label="Tickets as"
         value={shown}
@@ -117,7 +117,7 @@ interface FilterBarProps {
 
 function FilterBar({ filter, onChange, types, assignees, labels, withStatus }: FilterBarProps) {
   return (
-    <div className="reviews-tools bar wrap reviews-narrow">
+    <div className="reviews-tools rigid bar wrap reviews-narrow">
       <SearchField
         className="reviews-filter"
         data-filter

@@ -30,7 +30,7 @@ export function Thread({ project, ticket, thread, question, onQuestion }: { proj
   const last = thread.messages.findLast((message) => message.current);
   return (
     <aside className="thread stack shrinks" aria-label="Discussion">
-      <header className="thread-head row baseline">
+      <header className="thread-head rigid line-below row baseline">
         <h2>Discussion</h2>
         <span className="muted small ellipsis grow">with {who}, as they were then</span>
       </header>
@@ -92,7 +92,7 @@ function Message({ message }: { message: TicketThread['messages'][number] }) {
       </header>
       {message.tools.length > 0 && <p className="muted small">used {message.tools.join(', ')}</p>}
       <Fold text={message.text} lines={40}>
-        {(shown) => (isAnswer ? <Markdown text={shown} /> : <p className="thread-text">{shown}</p>)}
+        {(shown) => (isAnswer ? <Markdown text={shown} /> : <p className="thread-text breaks">{shown}</p>)}
       </Fold>
     </li>
   );

@@ -141,7 +141,7 @@ function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
       title={ticket.title}
       onClick={() => onOpen(ticket)}
     >
-      <span className="mono muted ticket-row-id" title={ticket.ticketId}>
+      <span className="mono muted ticket-row-id nowrap" title={ticket.ticketId}>
         {say.shortId(ticket.ticketId)}
       </span>
       <StatusMark status={ticket.status} />
@@ -156,7 +156,7 @@ function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
         {ticket.status === 'review' ? <Reviewers reviewers={ticket.reviewers} /> : ticket.assignee}
       </span>
       <TypeMark type={ticket.type} />
-      <When at={ticket.updatedAt} className="muted ticket-row-time" />
+      <When at={ticket.updatedAt} className="muted ticket-row-time small" />
     </div>
   );
 }

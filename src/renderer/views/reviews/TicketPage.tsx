@@ -175,7 +175,7 @@ const Part = ({ name, note, act, children }: PartProps) => (
 function Head({ ticket, onEdit }: { ticket: Ticket; onEdit: () => void }) {
   return (
     <>
-      <header className="ticket-head">
+      <header className="ticket-head gap-8">
         <h2>{ticket.title}</h2>
         <IconButton
           icon={ArrowRightLeft}
@@ -315,7 +315,7 @@ const Children = ({ of }: { of: readonly TicketRow[] }) => (
           <span className="mono muted">{say.shortId(child.ticketId)}</span>
           <span className="ellipsis grow">{child.title}</span>
           {child.threadId !== null && <span className="badge">discussed</span>}
-          {child.resolved !== null && <span className="muted ellipsis ticket-child-resolution">{say.firstLine(child.resolved, 80)}</span>}
+          {child.resolved !== null && <span className="muted ellipsis ticket-child-resolution small">{say.firstLine(child.resolved, 80)}</span>}
         </button>
       </li>
     ))}

@@ -48,7 +48,7 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
     >
       <TextField label="Title" value={title} onChange={setTitle} />
       <TextField label="Text" value={body} onChange={setBody} lines={8} hint="Markdown" />
-      <div className="ticket-fields">
+      <div className="ticket-fields gap-12">
         <TicketField label="Type">
           {({ id }) => <Select id={id} value={type} options={offered.map((each) => [each, typeName(each)])} onChange={setType} />}
         </TicketField>

@@ -25,7 +25,7 @@ export function Waiting({ revision }: { revision: string }) {
         const shown = events.slice(0, limit);
         return (
           <div className="rest stack">
-            <header className="starts-head row">
+            <header className="starts-head gap-12 rigid row">
               <p className="muted grow">
                 Moves and questions leave a record of who should start. Nothing runs by itself: resume the context in an agent, answer here, or let a
                 runner take it.
@@ -93,7 +93,7 @@ export function Start({ event, here = false, children }: StartProps) {
   const isOpen = event.state === 'waiting' || event.state === 'taken';
   const acknowledge = (as: 'taken' | 'done' | 'dismissed') => write(() => api.ticket.acknowledge({ event: event.event, by: actor, as }));
   return (
-    <li className={`asked-start row wrap ${event.state}`}>
+    <li className={`asked-start line-above row wrap ${event.state}`}>
       <div className="start-words">
         <p>
           <b>{event.who ?? 'Anybody'}</b> should {taskNames[event.task]} {here ? 'this' : <TicketLink id={event.ticketId} title={event.title} />}
@@ -116,7 +116,7 @@ export function Start({ event, here = false, children }: StartProps) {
         <Problem>{problem}</Problem>
       </div>
       {isOpen ? (
-        <div className="start-acts">
+        <div className="start-acts wrap">
           {children}
           {event.known && (
             <>
@@ -160,7 +160,7 @@ export function Start({ event, here = false, children }: StartProps) {
 function NextCall({ event: { event, at, contextId } }: { event: TicketEvent }) {
   const query = useQuery(`start ${event} ${at} ${contextId}`, () => api.ticket.preview({ event }));
   return (
-    <div className="start-reads stack">
+    <div className="start-reads on-pane stack">
       <Answer query={query} what="Cannot compose the call" loading="Composing">
         {(call) => <SentCall call={call} />}
       </Answer>

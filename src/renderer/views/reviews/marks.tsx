@@ -42,7 +42,7 @@ export const statusColors: Readonly<Partial<Record<TicketStatus, string>>> = {
 export function StatusMark({ status }: { status: TicketStatus }) {
   const Glyph = statusIcons[status];
   return (
-    <span className="ticket-status inline-row" style={{ color: statusColors[status] }}>
+    <span className="ticket-status rigid nowrap inline-row" style={{ color: statusColors[status] }}>
       <Glyph size={13} aria-hidden />
       {statusNames[status]}
     </span>
@@ -62,7 +62,7 @@ const typeIcons: Readonly<Record<string, Icon>> = {
 export function TypeMark({ type }: { type: string }) {
   const Glyph = typeIcons[type];
   return (
-    <span className="ticket-type inline-row muted small" title={typeName(type)}>
+    <span className="ticket-type gap-4 rigid inline-row muted small" title={typeName(type)}>
       {Glyph && <Glyph size={13} aria-hidden />}
       {typeName(type)}
     </span>

@@ -127,7 +127,7 @@ export function WritingSheet<T>({ title, label, lacks = false, work, onDone, onC
   };
   return (
     <Sheet title={title} onClose={onClose} action={{ label, disabled, run: () => void run() }}>
-      <form className="ticket-form" onSubmit={sending(() => !disabled && run())}>
+      <form className="ticket-form gap-12" onSubmit={sending(() => !disabled && run())}>
         {children}
         <Problem>{problem}</Problem>
         <button type="submit" hidden />

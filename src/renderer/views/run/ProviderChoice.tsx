@@ -30,7 +30,7 @@ export function ProviderChoice(props: ProviderChoiceProps) {
   const isRecorded = provider === 'recorded';
   const chosen = providers.find((each) => each.id === provider);
   return (
-    <section className="ask-who" aria-label="Provider and model">
+    <section className="ask-who wrap" aria-label="Provider and model">
       <Select
         before="Provider"
         label="Provider"

@@ -63,13 +63,13 @@ export function Replies({ job, turn }: { job: RunJob; turn: Turn }) {
 export function RecordedReply({ turn, isAlone }: { turn: Turn; isAlone: boolean }) {
   return (
     <article className="reply stack" aria-label="Recorded reply">
-      <header className="reply-head row wrap small">
+      <header className="reply-head line-below row wrap small">
         <b>Recorded reply</b>
         <span className="mono muted">{turn.model ?? 'model not recorded'}</span>
         <span className="grow" />
         <span className="muted">{turn.usage?.output != null ? `${say.compact(turn.usage.output)} tok out` : ''}</span>
       </header>
-      <div className="reply-body stack">
+      <div className="reply-body gap-8 stack">
         {turn.output.length === 0 ? (
           <p className="muted reply-none">The model did not reply in this turn.</p>
         ) : (

@@ -26,7 +26,7 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
       aria-label={isAlone ? 'Reply' : `Reply ${number}`}
       aria-busy={state === 'streaming' || state === 'waiting'}
     >
-      <header className="reply-head row wrap small">
+      <header className="reply-head line-below row wrap small">
         <b>{isAlone ? 'Reply' : `Sample ${number}`}</b>
         <span className="inline-row muted" style={{ color: colors[state] }}>
           {Glyph ? <Glyph size={12} aria-hidden /> : <i className="reply-dot" aria-hidden />} {stateNames[state]}
@@ -43,7 +43,7 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
             .join(' · ')}
         </span>
       </header>
-      <div className="reply-body stack">
+      <div className="reply-body gap-8 stack">
         {parts.map((_, n) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: parts are only added at the end
           <Part key={n} parts={parts} n={n} isOver={['done', 'failed', 'stopped'].includes(state)} />
@@ -54,7 +54,7 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
         {state === 'stopped' && <p className="muted">Stopped before the reply was complete. No branch was created.</p>}
       </div>
       {commit && (
-        <footer className="reply-foot row wrap small">
+        <footer className="reply-foot line-above row wrap small">
           <Button small icon={BookOpen} onClick={() => openContext(commit)}>
             Open branch
           </Button>
@@ -137,7 +137,7 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
     });
   };
   return (
-    <form className="reply-question stack" aria-label={`Result of ${toolName}`} onSubmit={sending(() => send(text))}>
+    <form className="reply-question gap-8 stack" aria-label={`Result of ${toolName}`} onSubmit={sending(() => send(text))}>
       <p>
         <MessageCircleQuestionMark size={13} aria-hidden /> <b>The recording has no result for this call of {toolName}.</b> Stemma does not run the
         tool. Enter its result, or stop the run here.

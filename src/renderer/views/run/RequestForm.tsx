@@ -59,7 +59,7 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
         onUndo={() => form.setChanges(noChanges(form.cut))}
         note={<Estimate of={form.plan.tokensAfter} />}
       >
-        <div className="ask-entries stack">
+        <div className="ask-entries gap-8 stack">
           <EntryEditor
             rows={outline.rows}
             commit={turn.turnId}
@@ -73,7 +73,7 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
       </RequestPart>
       <ToolsPart request={request} draft={draft} onChange={setDraft} isChanged={edits?.tools !== undefined} />
       <SettingsPart request={request} draft={draft} onChange={setDraft} isChanged={edits?.settings !== undefined} />
-      <footer className="ask-foot row wrap">
+      <footer className="ask-foot gap-12 line-above on-pane row wrap">
         <RequestState problem={form.problem} changeCount={form.changeCount} />
         <Button icon={FlaskConical} disabled={cannotRun} onClick={() => show({ kind: 'case', input: { ...input, turnId: turn.turnId } })}>
           Add to experiment…

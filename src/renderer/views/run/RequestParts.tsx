@@ -19,7 +19,7 @@ interface PartProps {
 /** One foldable part of the request, with a button that undoes its changes. */
 export function RequestPart({ name, count, none = 'not recorded', isChanged, isOpen, note, onUndo, children }: PartProps) {
   return (
-    <details className="ask-part" open={isOpen}>
+    <details className="ask-part line-above" open={isOpen}>
       <summary className="selectable row">
         <b>{name}</b> <span className="muted">{count > 0 ? say.exact(count) : none}</span>
         {note && <span className="muted">{note}</span>}
@@ -39,7 +39,7 @@ export function RequestPart({ name, count, none = 'not recorded', isChanged, isO
           </>
         )}
       </summary>
-      <div className="ask-inside stack">{children}</div>
+      <div className="ask-inside gap-8 stack">{children}</div>
     </details>
   );
 }

@@ -50,7 +50,7 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
     <CommitAnswer query={query} what="Cannot run this turn again" loading="Loading the request" actions={<ToCommit>Select another turn</ToCommit>}>
       {({ turn, request, outline }) => (
         <section className="run whole stack" aria-label="Run again">
-          <header className="run-head bar">
+          <header className="run-head gap-12 rigid bar">
             <h2 className="ellipsis">{say.firstLine(turn.trigger.text ?? 'continued')}</h2>
             <Switch
               label="Turns to run"

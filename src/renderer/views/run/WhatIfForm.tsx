@@ -56,7 +56,7 @@ export function WhatIfForm(props: WhatIfFormProps) {
       <ProviderHint provider={provider} ofRecording="The recorded replies are appended to this branch, with its edits." />
       <OriginalChoice following={following} original={original} onChange={onOriginal} />
       <NextTurns following={following} />
-      <footer className="ask-foot row wrap">
+      <footer className="ask-foot gap-12 line-above on-pane row wrap">
         <span className="grow muted">{say.plural(count, 'turn')} to run</span>
         <Button type="submit" look="primary" icon={Play} disabled={count === 0 || isRunning}>
           {isRunning ? 'Running' : 'Run these turns'}
@@ -88,7 +88,7 @@ function OriginalChoice(props: { following: Following; original: ContextId; onCh
 
 function NextTurns({ following: { turns, answersFirst } }: { following: Following }) {
   return (
-    <ol className="what-if-turns" aria-label="Next prompts">
+    <ol className="what-if-turns line-above" aria-label="Next prompts">
       {answersFirst && <li className="muted">First, the model replies to the last message of this branch.</li>}
       {turns.map((turn) => (
         <li key={turn.turnId} className="ellipsis" title={turn.trigger.text ?? ''}>

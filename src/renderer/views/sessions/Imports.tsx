@@ -37,7 +37,7 @@ function Job({ job }: { job: ImportJob }) {
   const isEmpty = result?.sessions === 0 && !result.requests;
   const [Glyph, color] = outcomes[isEmpty ? 'empty' : state];
   return (
-    <article className="import-job stack">
+    <article className="import-job gap-8 line-below stack">
       <header className="row">
         <Glyph size={16} aria-hidden color={color} />
         <b className="grow ellipsis mono" title={paths.join('\n')}>
@@ -143,7 +143,7 @@ function Skips({ title, explain, skips }: { title: string; explain: string; skip
               {lines.length === 1 && lines[0] !== 0 && `:${lines[0]}`}
             </span>
             {lines.length > 1 && <span className="muted">{lineNumbers(lines)}</span>}
-            <span className="skip-reason">{reason}</span>
+            <span className="skip-reason breaks">{reason}</span>
           </li>
         ))}
       </ul>

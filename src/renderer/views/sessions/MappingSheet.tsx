@@ -50,7 +50,7 @@ export function MappingSheet() {
       <p className="muted">
         A mapping says by JSONPath which records and fields of a JSON or JSONL file are messages. Preview shows what it makes of the file.
       </p>
-      <form className="mapping-form" onSubmit={sending(() => look())}>
+      <form className="mapping-form wrap gap-8" onSubmit={sending(() => look())}>
         <Input
           className="grow mono"
           placeholder="/path/to/history.jsonl"
@@ -67,7 +67,7 @@ export function MappingSheet() {
           value={text}
           onChange={(text) => change(() => setText(text))}
         />
-        <div className="mapping-actions">
+        <div className="mapping-actions gap-8">
           <Button type="submit" icon={Eye} disabled={!path.trim()}>
             Preview
           </Button>

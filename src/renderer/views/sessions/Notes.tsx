@@ -10,7 +10,7 @@ import { sumListed, useSpending } from './spending';
 export function RefusedFiles({ refused }: { refused: readonly RefusedHistory[] }) {
   if (refused.length === 0) return null;
   return (
-    <details className="sessions-foot sessions-refused">
+    <details className="sessions-foot small rigid line-above sessions-refused">
       <summary className="muted">{say.plural(refused.length, 'history', 'histories')} cannot be imported</summary>
       <ul>
         {refused.map(({ path, reason }) => (
@@ -29,7 +29,7 @@ export function Retention({ places, listed }: { places: readonly FoundSource[]; 
   const told = places.flatMap(({ agent, deletes }) => (deletes && waiting.has(agent) ? [{ agent, ...deletes }] : []));
   if (told.length === 0) return null;
   return (
-    <p className="sessions-foot muted">
+    <p className="sessions-foot small rigid line-above muted">
       {told
         .map(
           ({ agent, days, setting }) =>
@@ -53,7 +53,7 @@ export function CaptureOffer({ hasSessions }: { hasSessions: boolean }) {
     setAnswered(true);
   };
   return (
-    <div className="notice-line capture-offer">
+    <div className="notice-line capture-offer rigid line-below">
       <span className="grow">
         <b>Live capture</b> shows new turns here while agents work, and how full their windows are. It only reads the agents' files.
       </span>
@@ -82,7 +82,7 @@ export function BudgetNotice({ dir, listed }: { dir: string; listed: readonly Li
   if (over.length === 0) return null;
   const titleOf = (id: string): string => listed.find(({ session }) => session?.sessionId === id)?.session?.title ?? id;
   return (
-    <ul className="budget-notice" aria-label="Over budget">
+    <ul className="budget-notice small" aria-label="Over budget">
       {over.slice(0, shownNotices).map(({ kind, key, spent, budget }) => (
         <li
           key={`${kind} ${key}`}
@@ -107,7 +107,7 @@ export function SumFoot({ dir, shown }: { dir: string; shown: readonly Listed[] 
   if (!spent || !sums || sums.sessions === 0) return null;
   const date = spent.totals.cost?.priceDate;
   return (
-    <p className="sessions-foot row wrap muted" role="note" aria-label="Sums of the listed sessions">
+    <p className="sessions-foot small rigid line-above row wrap muted" role="note" aria-label="Sums of the listed sessions">
       <span>{say.plural(sums.sessions, 'session')}</span>
       <span>{say.plural(sums.turns, 'turn')}</span>
       <span>{say.plural(sums.calls, 'call')}</span>

@@ -62,7 +62,10 @@ function PathSheet({ title, label, placeholder, action, icon, choose, onPath, ch
   const [problem, setProblem] = useState<string>();
   return (
     <Sheet title={title} onClose={dismiss}>
-      <form className="path-form" onSubmit={sending(() => onPath(path.trim()).catch((error: unknown) => setProblem(describeProblem(error).message)))}>
+      <form
+        className="path-form gap-6"
+        onSubmit={sending(() => onPath(path.trim()).catch((error: unknown) => setProblem(describeProblem(error).message)))}
+      >
         <Input className="grow mono" placeholder={placeholder} label={label} value={path} onChange={setPath} />
         {isDesktop && (
           <Button icon={FolderSearch} onClick={() => void choose().then(([chosen]) => chosen !== undefined && setPath(chosen))}>
@@ -111,7 +114,7 @@ export function SessionSheet({ session, what }: { session: SessionRow; what: key
   };
   return (
     <Sheet title={heading} onClose={dismiss}>
-      <form className="path-form" onSubmit={sending(() => save())}>
+      <form className="path-form gap-6" onSubmit={sending(() => save())}>
         <Input className="grow" label={label} value={text} onChange={setText} />
         <Button type="submit" look="primary">
           Save

@@ -33,7 +33,7 @@ export function SessionCells({ id, row, place, selected, names, snippet, sought,
       aria-expanded={open}
       aria-selected={selected}
       tabIndex={-1}
-      className={`selectable session-row${level === 2 ? ' sub' : ''}${session ? '' : ' outside'}${row.isLast ? ' last' : ''}`}
+      className={`selectable session-row nowrap${level === 2 ? ' sub' : ''}${session ? '' : ' outside'}${row.isLast ? ' last' : ''}`}
       style={place}
       onClick={() => openSession(listed, 'chain', sought)}
       onContextMenu={onMenu}
@@ -95,7 +95,7 @@ function TitleCell({ listed, open, level, snippet, onToggle }: TitleCellProps) {
   return (
     <span role="gridcell" className="c-title">
       {level === 2 ? (
-        <span className="tree-line" aria-hidden />
+        <span className="tree-line rigid" aria-hidden />
       ) : open === undefined ? (
         <span className="twist" aria-hidden />
       ) : (
@@ -138,7 +138,7 @@ function TitleCell({ listed, open, level, snippet, onToggle }: TitleCellProps) {
         </span>
       ))}
       {snippet !== undefined && (
-        <span className="muted ellipsis session-snippet" title={snippet}>
+        <span className="muted ellipsis session-snippet small" title={snippet}>
           {snippet}
         </span>
       )}

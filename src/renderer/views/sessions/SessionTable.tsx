@@ -102,7 +102,7 @@ export function SessionTable(props: SessionTableProps) {
             const place = { top: item.start, height: item.size };
             if (row.kind === 'group') {
               return (
-                <div key={row.key} role="row" className="sessions-group" style={place}>
+                <div key={row.key} role="row" className="sessions-group line-below" style={place}>
                   <span role="gridcell" aria-colspan={columns.length}>
                     <b>{row.name}</b> {row.count}
                   </span>
@@ -135,7 +135,7 @@ export function SessionTable(props: SessionTableProps) {
 
 function Head({ order, onOrder }: Pick<SessionTableProps, 'order' | 'onOrder'>) {
   return (
-    <div role="row" className="sessions-head">
+    <div role="row" className="sessions-head nowrap line-below">
       {columns.map(([id, name, className]) => (
         <span
           key={id}

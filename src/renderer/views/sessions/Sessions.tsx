@@ -118,7 +118,7 @@ function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListP
       <RefusedFiles refused={refused} />
       <Retention places={places} listed={listed} />
       {!isWhole && (
-        <p className="sessions-foot muted" role="status">
+        <p className="sessions-foot small rigid line-above muted" role="status">
           Loading older sessions…
         </p>
       )}
@@ -138,7 +138,7 @@ function SearchFoot({ found: { searching, unread, pending, isCut } }: { found: C
       ];
   return (
     words.length > 0 && (
-      <p className="sessions-foot muted" role="status">
+      <p className="sessions-foot small rigid line-above muted" role="status">
         {words.join(' ')}
       </p>
     )

@@ -30,7 +30,7 @@ export function SessionsBar(props: SessionsBarProps) {
   const total = listed.filter(({ session }) => (session?.archived ?? false) === archived).length;
   const shelved = listed.filter(({ session }) => session?.archived).length;
   return (
-    <header className="sessions-bar row">
+    <header className="sessions-bar rigid nowrap line-below row">
       <h1>Sessions</h1>
       <span className="muted">{shown.length === total ? say.exact(total) : `${say.exact(shown.length)} of ${say.exact(total)}`}</span>
       <SearchField

@@ -24,7 +24,7 @@ export function Welcome({ places, listed }: { places: readonly FoundSource[]; li
 /** The folders of agents that were searched, with what each contains. */
 export function SearchedPlaces({ places }: { places: readonly FoundSource[] }) {
   return (
-    <ul className="searched-places">
+    <ul className="searched-places breaks gap-4">
       {places.map(({ agent, root, sessions, problem }) => (
         <li key={root}>
           {agentName(agent)} <span className="mono muted">{root}</span>{' '}

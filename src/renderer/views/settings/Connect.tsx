@@ -43,7 +43,7 @@ export function Connect({ place, isRunning, onConnect, onSignIn }: ConnectProps)
     });
   };
   return (
-    <form className="storage-new" aria-label="Connect with a hub" ref={form} onSubmit={submit}>
+    <form className="storage-new gap-8" aria-label="Connect with a hub" ref={form} onSubmit={submit}>
       <Field name="hub" label="Hub" type="url" required defaultValue={place?.hub} placeholder="https://hub.example" />
       <Field
         name="project"

@@ -137,7 +137,7 @@ const Token = ({ name, token }: { name: string; token: string }) => (
 
 function GiveAccess({ onSubmit }: { readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void }) {
   return (
-    <form className="storage-new" aria-label="Give access" onSubmit={onSubmit}>
+    <form className="storage-new gap-8" aria-label="Give access" onSubmit={onSubmit}>
       <Field name="name" label="Name" required placeholder="Sarah" maxLength={200} />
       <Field name="identity" label="Signs in as" placeholder="sarah@example.com (empty: make a token)" maxLength={320} />
       <Select before="Role" name="role" defaultValue="writer" options={Object.entries(roles)} />
@@ -217,7 +217,7 @@ export function Audit() {
                       {say.when(at)}
                     </span>
                     {what && (
-                      <span className="muted storage-what" title={what}>
+                      <span className="muted storage-what nowrap" title={what}>
                         {what}
                       </span>
                     )}

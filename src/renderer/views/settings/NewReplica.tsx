@@ -26,7 +26,7 @@ export function NewReplica({ name, onAdd, onCancel }: NewReplicaProps) {
     onAdd(replicaOf(new FormData(event.currentTarget), kind, credentials));
   };
   return (
-    <form className="storage-new" aria-label="Add a replica" onSubmit={submit}>
+    <form className="storage-new gap-8" aria-label="Add a replica" onSubmit={submit}>
       <Select before="Kind" value={kind} options={Object.entries({ folder: 'Folder', s3: 'S3 bucket' })} onChange={setKind} />
       <Field
         name="name"

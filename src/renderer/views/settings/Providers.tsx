@@ -88,7 +88,7 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
   const keyField = useRef<HTMLInputElement>(null);
   return (
     <form
-      className="providers-new labeled stack"
+      className="providers-new gap-8 labeled stack"
       aria-label="Add a provider"
       onSubmit={(event) => {
         event.preventDefault();

@@ -40,7 +40,7 @@ export function SettingsView() {
   const page = useNavigation(({ route }) => route.settings) ?? 'appearance';
   return (
     <section className="settings whole" aria-label="Settings">
-      <nav className="settings-pages stack" aria-label="Pages of the settings">
+      <nav className="settings-pages on-pane stack" aria-label="Pages of the settings">
         {settingsPages.map((id) => {
           const [title, Glyph] = titles[id];
           return (

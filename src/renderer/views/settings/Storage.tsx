@@ -79,8 +79,8 @@ function Space({ report }: { report: StorageReport }) {
           <li key={area}>
             <i aria-hidden style={{ background: areaNames[area][2] }} />
             <b>{areaNames[area][0]}</b>
-            <span className="storage-number">{say.bytes(bytes)}</span>
-            <span className="muted storage-share">{say.percent(bytes / (stored || 1))}</span>
+            <span className="storage-number rigid nowrap">{say.bytes(bytes)}</span>
+            <span className="muted storage-share rigid">{say.percent(bytes / (stored || 1))}</span>
             <span className="muted storage-hint">{areaNames[area][1]}</span>
           </li>
         ))}
@@ -103,8 +103,8 @@ function Policies({ report }: { report: StorageReport }) {
         {report.objects.map(({ policy, count, bytes }) => (
           <li key={policy}>
             <b>{policyNames[policy][0]}</b>
-            <span className="storage-number">{say.plural(count, 'object')}</span>
-            <span className="storage-number muted">{say.bytes(bytes)}</span>
+            <span className="storage-number rigid nowrap">{say.plural(count, 'object')}</span>
+            <span className="storage-number rigid nowrap muted">{say.bytes(bytes)}</span>
             <span className="muted storage-hint">{policyNames[policy][1]}</span>
           </li>
         ))}

@@ -37,7 +37,7 @@ export function Editor(props: {
     event.stopPropagation();
   };
   return (
-    <div className="sql-editor">
+    <div className="sql-editor gap-8 rigid line-below">
       <textarea
         ref={field}
         className="field mono"
@@ -56,7 +56,7 @@ export function Editor(props: {
         }}
       />
       {suggestions.length > 0 && (
-        <ul className="sql-suggestions" aria-label="Completions">
+        <ul className="sql-suggestions wrap gap-4" aria-label="Completions">
           {suggestions.map((one) => (
             <li key={one.text}>
               <button type="button" tabIndex={-1} title={one.what} onClick={() => complete(one.text)}>

@@ -25,7 +25,7 @@ export function Result({ answer, project, sql, onMore }: ResultProps) {
   const numbers = numberColumns(answer);
   const chart = barsIn(answer, column === undefined ? undefined : Number(column));
   return (
-    <section aria-label="Result" className="sql-result">
+    <section aria-label="Result" className="sql-result stack">
       <div className="row wrap sql-head">
         <span className="grow" role="status">
           {say.plural(rows.length, 'row')}
@@ -70,7 +70,7 @@ function Rows({ answer: { columns, rows } }: { answer: AnalysisAnswer }) {
   useEffect(() => startTransition(() => setMost(shownAtFirst)), []);
   return (
     <div className="sql-scroll">
-      <table className="sql-table">
+      <table className="sql-table nowrap">
         <thead>
           <tr>
             {columns.map((name, at) => (
@@ -175,7 +175,7 @@ function ToFile({ sql }: { sql: string }) {
   const write = () =>
     run(() => api.analysis.export(target === 'dataset' ? { dataset: true, format: 'parquet', path } : { sql, format: target, path }));
   return (
-    <form className="sql-file row wrap" aria-label="Write to a file" onSubmit={sending(() => write())}>
+    <form className="sql-file line-above row wrap" aria-label="Write to a file" onSubmit={sending(() => write())}>
       <span className="muted">Write all rows to a file</span>
       <Select label="Format" value={target} options={formats} onChange={setTarget} />
       <Input

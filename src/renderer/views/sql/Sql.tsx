@@ -58,7 +58,7 @@ export function SqlView({ project }: { project: string }) {
   const views = schema.status === 'done' ? schema.data.views : [];
   return (
     <section className="sql" aria-label="SQL">
-      <div className="sql-main">
+      <div className="sql-main stack">
         <Editor text={text} views={views} isRunning={asking.status === 'loading'} onText={setText} onRun={() => run(text)} />
         {ran ? (
           <Answer
@@ -80,7 +80,7 @@ export function SqlView({ project }: { project: string }) {
         ) : (
           <Empty title="Ask about all sessions">
             Rows that a SELECT statement returns appear here.
-            <span className="sql-examples">
+            <span className="sql-examples wrap">
               {examples.map(([title, sql]) => (
                 <LinkButton key={title} onClick={() => run(sql)}>
                   {title}
@@ -90,7 +90,7 @@ export function SqlView({ project }: { project: string }) {
           </Empty>
         )}
       </div>
-      <aside className="sql-schema" aria-label="Views and columns">
+      <aside className="sql-schema on-pane" aria-label="Views and columns">
         <Answer query={schema} what="Cannot list the views" loading="Listing the views">
           {({ version, views: all }) => (
             <Schema version={version} views={all} onInsert={(name) => setText((old) => `${old}${/\s$|^$/.test(old) ? '' : ' '}${name}`)} />

@@ -38,7 +38,7 @@ function EnterSpace({ run, spaces, onChange }: { run: Run; spaces: readonly Memb
     api.run.enterSpace({ runId: run.runId, spaceId }).then(onChange, notifyProblem);
   };
   return (
-    <div className="reader-tools row small">
+    <div className="reader-tools gap-12 rigid line-below row small">
       <Select
         label="In space"
         value={run.activeSpaceId ?? ''}
@@ -89,7 +89,7 @@ function Reads({ space, data, queryKey, pointed, onPoint, onChange, agents, read
           {({ input, rendered, note, ...call }) => (
             <>
               {note !== null && (
-                <p className="reader-tools row small">
+                <p className="reader-tools gap-12 rigid line-below row small">
                   <span className="grow">{note}</span>
                   {waiting && (
                     <Button small onClick={() => onReader(`run ${waiting.runId}`)}>
@@ -117,7 +117,7 @@ export function Beside({ project, space, known, data, queryKey, pointed, onPoint
   const [form, id = ''] = reader?.split(' ', 2) ?? [];
   return (
     <div className="timeline-reader stack shrinks">
-      <div className="timeline-sides">
+      <div className="timeline-sides rigid line-below">
         <Switch label="Beside the chat" value={side} onChange={setSide} options={sides} />
       </div>
       {side === 'members' ? (
@@ -195,8 +195,8 @@ interface ReaderChoiceProps {
 function ReaderChoice({ space, agents, runs, reader, onReader, budget, onBudget }: ReaderChoiceProps) {
   const nameOf = (entityId: string) => space.members.find((member) => member.entityId === entityId)?.name;
   return (
-    <header className="timeline-head row small">
-      <label className="timeline-field inline-row">
+    <header className="timeline-head gap-12 rigid line-below row small">
+      <label className="timeline-field gap-6 inline-row">
         <span className="muted">Timeline of</span>
         <select className="field" value={reader} onChange={(event) => onReader(event.target.value)}>
           <optgroup label="The next call of an agent">
@@ -217,10 +217,10 @@ function ReaderChoice({ space, agents, runs, reader, onReader, budget, onBudget 
           )}
         </select>
       </label>
-      <label className="timeline-field inline-row" title="How many messages the timeline contains">
+      <label className="timeline-field gap-6 inline-row" title="How many messages the timeline contains">
         <span className="muted">Messages</span>
         <Input
-          className="timeline-budget"
+          className="timeline-budget rigid"
           type="number"
           min={1}
           max={maxBudget}

@@ -117,7 +117,7 @@ function ChatMessage(props: {
       onPointerEnter={() => onPoint(message.id)}
       onPointerLeave={() => onPoint(undefined)}
     >
-      <span className="chat-face">
+      <span className="chat-face rigid">
         <Face size={15} aria-hidden />
       </span>
       <div className="chat-words grow">
@@ -144,7 +144,7 @@ function ChatMessage(props: {
         )}
         {message.origin && <p className="muted small">{originText(message.origin)}</p>}
         <CutText text={message.text ?? ''} length={length} lines={8} whole={whole}>
-          {(shown) => <p className="chat-text">{shown}</p>}
+          {(shown) => <p className="chat-text breaks">{shown}</p>}
         </CutText>
         {note?.wait && (
           <p className="chat-wait row muted small" data-open={note.wait.endedAt === null}>

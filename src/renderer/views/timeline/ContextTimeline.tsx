@@ -49,7 +49,7 @@ function Transcript({ project, commit, input, rendered, total, pointed, onPoint 
   return (
     <>
       <div className="stack shrinks">
-        <header className="timeline-head row small">
+        <header className="timeline-head gap-12 rigid line-below row small">
           <h2 className="ellipsis">{input.spaces[0]?.name ?? 'This context'}</h2>
           <span className="muted ellipsis grow">{input.spaces[0]?.members.map((member) => member.name ?? 'Unknown').join(', ')}</span>
         </header>
@@ -65,7 +65,7 @@ function Transcript({ project, commit, input, rendered, total, pointed, onPoint 
         />
       </div>
       <div className="timeline-reader stack shrinks">
-        <header className="timeline-head row small">
+        <header className="timeline-head gap-12 rigid line-below row small">
           <span className="muted">As an agent would read it</span>
         </header>
         <Reader rendered={rendered} input={input} pointed={pointed} onPoint={onPoint} />

@@ -39,7 +39,7 @@ export function Reader({ rendered, input, call, pointed, onPoint }: ReaderProps)
   const tokens = rendered.blocks.reduce((sum, block) => sum + block.tokens, 0);
   return (
     <>
-      <div className="reader-tools row small">
+      <div className="reader-tools gap-12 rigid line-below row small">
         <Switch
           label="Form"
           value={form}

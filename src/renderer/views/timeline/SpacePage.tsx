@@ -34,7 +34,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   return (
     <>
       <div className="stack shrinks">
-        <header className="timeline-head row small">
+        <header className="timeline-head gap-12 rigid line-below row small">
           <h2 className="ellipsis">{space.name ?? space.spaceId}</h2>
           <span className="muted ellipsis grow">{space.members.map(({ name }) => name).join(', ')}</span>
         </header>

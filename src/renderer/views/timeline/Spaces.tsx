@@ -18,7 +18,7 @@ export function SpaceList(props: {
 }) {
   const { spaces, chosen, hasContext, onNew } = props;
   return (
-    <nav className="space-list" aria-label="Spaces">
+    <nav className="space-list on-pane" aria-label="Spaces">
       <header>
         <h3 className="grow">Spaces</h3>
         <IconButton small icon={Plus} label="Create a space" onClick={onNew} />
@@ -32,7 +32,7 @@ export function SpaceList(props: {
               aria-current={space.spaceId === chosen ? 'true' : undefined}
               onClick={() => go({ view: 'timeline', space: space.spaceId })}
             >
-              <span className="space-name">
+              <span className="space-name gap-6">
                 <span className="ellipsis grow">{space.name ?? space.spaceId}</span>
                 {space.damaged && <DamagedMark />}
                 {space.unread > 0 && space.spaceId !== chosen && (
@@ -137,7 +137,7 @@ export function NewSpace({ known, onClose, onCreated }: NewSpaceProps) {
       onClose={onClose}
       action={{ label: 'Create', disabled: busy || members.every((member) => member.name.trim() === ''), run: () => void create() }}
     >
-      <div className="new-space">
+      <div className="new-space gap-8">
         <Input before="Name" value={name} placeholder="Project Alpha" onChange={setName} />
         <span className="muted">Members</span>
         <ul>

@@ -125,7 +125,7 @@ function usePosting(onPosted: () => void) {
 }
 
 const ReplyLine = ({ message, onCancel }: { message: TimelineMessage; onCancel: () => void }) => (
-  <p className="writer-reply row muted small">
+  <p className="writer-reply gap-6 row muted small">
     <CornerUpLeft size={12} aria-hidden />
     <span className="ellipsis grow">
       Reply to {message.sender?.name ?? 'Unknown'}: {say.firstLine(message.text ?? '', 90)}
@@ -159,7 +159,7 @@ function WaitChoice({ space, senderId, from, onFrom, minutes, onMinutes }: WaitC
       <label className="small">
         for
         <Input
-          className="timeline-budget"
+          className="timeline-budget rigid"
           type="number"
           label="Minutes to wait"
           min={1}
@@ -181,7 +181,7 @@ function OpenRuns({ space, runs, disabled, onEnd }: { space: Space; runs: readon
   if (runs.length === 0) return null;
   const isWorkedOn = ({ runId }: Run): boolean => isOnJob((what) => 'runId' in what && what.runId === runId);
   return (
-    <ul className="writer-runs" aria-label="Open runs">
+    <ul className="writer-runs wrap gap-6" aria-label="Open runs">
       {runs.slice(0, shownRuns).map((run) => (
         <li key={run.runId} className="badge">
           {space.members.find((member) => member.entityId === run.entityId)?.name} {runWords(run, isWorkedOn(run))}

@@ -51,7 +51,7 @@ export function Chart(props: ChartProps) {
     <div className="usage-chart">
       <div className="usage-plot">
         {ticks.map((tick) => (
-          <span key={tick} className="usage-tick faint" style={{ bottom: `${(tick / top) * 100}%` }} aria-hidden>
+          <span key={tick} className="usage-tick nowrap line-below faint" style={{ bottom: `${(tick / top) * 100}%` }} aria-hidden>
             {tick > 0 && measured(tick, measure).replace(/\.00$/, '')}
           </span>
         ))}
@@ -77,7 +77,7 @@ export function Chart(props: ChartProps) {
                     ) : null,
                   )}
                 </span>
-                <span className="usage-day faint" aria-hidden>
+                <span className="usage-day nowrap faint" aria-hidden>
                   {at % every === 0 && tickWords(bar, bars[at - every], unit)}
                 </span>
               </button>
@@ -146,7 +146,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
           <tr key={name}>
             <td>
               <span className="row gap-6">
-                <i className="usage-key" style={{ background: fillOf(name, at) }} />
+                <i className="usage-key rigid" style={{ background: fillOf(name, at) }} />
                 <span className="ellipsis" title={name === rest ? undefined : name}>
                   {name === rest ? `${say.exact(others)} others` : groupName(name, by, sessions)}
                 </span>
@@ -164,7 +164,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
           <tr className="muted">
             <td>
               <span className="row gap-6">
-                <i className="usage-key line" />
+                <i className="usage-key rigid line" />
                 The range before
               </span>
             </td>

@@ -24,7 +24,7 @@ export function Controls({ selection, inRange, sessions }: ControlsProps) {
   const [custom, setCustom] = useState(named === undefined);
   return (
     <>
-      <div className="usage-bar row wrap">
+      <div className="usage-bar rigid line-below row wrap">
         <Switch
           label="Range"
           value={custom ? 'custom' : (named ?? 'custom')}
@@ -60,7 +60,7 @@ export function Controls({ selection, inRange, sessions }: ControlsProps) {
           );
         })}
       </div>
-      <div className="usage-bar row wrap">
+      <div className="usage-bar rigid line-below row wrap">
         <Switch
           label="Bars show"
           value={measure}
@@ -69,7 +69,7 @@ export function Controls({ selection, inRange, sessions }: ControlsProps) {
         />
         <span className="grow" />
         <span className="row shrinks">
-          <span className="muted small usage-by">Group by</span>
+          <span className="muted small nowrap">Group by</span>
           <Switch label="Group by" value={group} options={groupings.map((one) => ({ value: one, name: groupNames[one] }))} onChange={setGroup} />
         </span>
       </div>

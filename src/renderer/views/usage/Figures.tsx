@@ -25,7 +25,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
   ] as const;
   const counted = sumTokens(sums);
   return (
-    <div className="usage-figures">
+    <div className="usage-figures line-below">
       <Figure
         name="Cost"
         value={measuredSum(sums, 'cost')}
@@ -47,10 +47,10 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
         <span className="usage-parts" aria-hidden>
           {counted > 0 && tokens.map(([name, n, fill]) => n > 0 && <i key={name} style={{ flexGrow: n, background: fill }} />)}
         </span>
-        <span className="usage-parts-names">
+        <span className="usage-parts-names wrap nowrap">
           {(counted > 0 ? tokens : []).map(([name, n, fill]) => (
             <span key={name} className="inline-row">
-              <i className="usage-key" style={{ background: fill }} />
+              <i className="usage-key rigid" style={{ background: fill }} />
               {name} <b>{million(n)}</b>
             </span>
           ))}
@@ -120,11 +120,11 @@ function Figure({ name, value, change, isGood, opens, onOpen, children }: Figure
       <h3 className="muted">{name}</h3>
       <p className="row baseline gap-6">
         {onOpen ? (
-          <button type="button" className="usage-ask usage-big" title={opens} onClick={onOpen}>
+          <button type="button" className="usage-ask usage-big nowrap" title={opens} onClick={onOpen}>
             <b>{value}</b>
           </button>
         ) : (
-          <b className="usage-big">{value}</b>
+          <b className="usage-big nowrap">{value}</b>
         )}
         {change && <span className={isGood ? 'tone-good small' : 'muted small'}>{change}</span>}
       </p>

@@ -40,7 +40,7 @@ export function Panel(props: PanelProps) {
   const old = useMemo(() => before && addSlices(before), [before]);
   const at = bars.findIndex(({ from }) => from === range.from);
   return (
-    <aside className="usage-panel" aria-label={rangeWords(range)}>
+    <aside className="usage-panel on-pane" aria-label={rangeWords(range)}>
       <section>
         <div className="row">
           <h2 className="grow">{rangeWords(range)}</h2>

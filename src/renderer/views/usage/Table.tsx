@@ -77,8 +77,8 @@ export function Table(props: TableProps) {
     </th>
   );
   return (
-    <div className="usage-scroll">
-      <table className="usage-table" aria-label={`Usage by ${groupNames[by].toLowerCase()}`}>
+    <div className="usage-scroll line-above">
+      <table className="usage-table nowrap" aria-label={`Usage by ${groupNames[by].toLowerCase()}`}>
         <thead>
           <tr>
             {head('name', groupNames[by], 'The name', '')}
@@ -180,7 +180,7 @@ const Cells = ({ columns, row }: { columns: readonly UsageColumn[]; row: UsageTa
 
 const Share = ({ part }: { part: number }) => (
   <td className="c-share">
-    <span className="usage-share">
+    <span className="usage-share gap-6">
       <span className="gauge">
         <span style={{ width: `${Math.min(1, part) * 100}%` }} />
       </span>

@@ -134,7 +134,7 @@ function Counted({ project, sums: given }: { project: string; sums: AnalysisSums
   return (
     <>
       <Controls selection={selection} inRange={inside} sessions={sessions} />
-      <div className="usage-columns">
+      <div className="usage-columns rest">
         <div className="usage-main">
           {isEmpty(slices) ? (
             <NothingMatches range={range} />
