@@ -17,7 +17,7 @@ import {
 import { Children, type ReactNode, useState } from 'react';
 import type { ContextId, SessionRow } from '../../core/contract/index.js';
 import { agentName, ChipMenu, commitName, familyIcons, type Icon, kindFamily, say, speaker, statusNames } from '../parts';
-import { dismiss, go, openContext, openHit, setTheme, show, useNavigation } from '../state';
+import { dismiss, go, openContext, openHit, setLook, show, useNavigation } from '../state';
 import { commitActions } from '../views/actions';
 import { importPaths, openSample, showProject, spans } from '../views/sessions';
 import { hitPieces } from './hit';
@@ -250,9 +250,9 @@ const Projects = ({ projects, matches }: Pick<Found, 'projects'> & { matches: Ma
 
 const WindowActions = ({ matches }: { matches: Matches }) => (
   <Group name="Window">
-    {matches('Theme: light') && <Item icon={Sun} name="Theme: light" act={() => setTheme('light')} />}
-    {matches('Theme: dark') && <Item icon={Moon} name="Theme: dark" act={() => setTheme('dark')} />}
-    {matches('Theme: as the system') && <Item name="Theme: as the system" act={() => setTheme('system')} />}
+    {matches('Theme: light') && <Item icon={Sun} name="Theme: light" act={() => setLook({ theme: 'light' })} />}
+    {matches('Theme: dark') && <Item icon={Moon} name="Theme: dark" act={() => setLook({ theme: 'dark' })} />}
+    {matches('Theme: as the system') && <Item name="Theme: as the system" act={() => setLook({ theme: 'system' })} />}
     {matches('Imports') && <Item icon={FileInput} name="Imports" act={() => show({ kind: 'imports' })} />}
     {matches('What the words mean') && <Item icon={CircleHelp} name="What the words mean" act={() => show({ kind: 'words' })} />}
     {matches('Keyboard shortcuts') && <Item icon={Keyboard} name="Keyboard shortcuts" keys="?" act={() => show({ kind: 'keys' })} />}

@@ -99,14 +99,7 @@ export const EntryView = memo(function EntryView({ entry, actions }: { entry: En
         );
     }
   };
-  const name =
-    entry.kind === 'event' && entry.toolName
-      ? eventName(entry.toolName)
-      : entry.kind === 'tool_call'
-        ? (entry.toolName ?? 'Tool')
-        : entry.kind === 'tool_result'
-          ? `Result${entry.toolName ? ` of ${entry.toolName}` : ''}`
-          : speaker(entry);
+  const name = nameOf(entry);
   return (
     <article
       className={`entry kind-${family} entry-${entry.kind} role-${entry.role}${error ? ' failed' : ''}`}
@@ -151,7 +144,14 @@ export const ToolView = memo(function ToolView({ call, result, noResult, actions
   );
 });
 
-/** Turns `api_error` into "Api error". */
+function nameOf(entry: Entry): string {
+  const { kind, toolName } = entry;
+  if (kind === 'event' && toolName) return eventName(toolName);
+  if (kind === 'tool_call') return toolName ?? 'Tool';
+  return kind === 'tool_result' ? `Result${toolName ? ` of ${toolName}` : ''}` : speaker(entry);
+}
+
+/** Turns `api_error` into "API error". */
 const eventName = (name: string): string => (name.slice(0, 1).toUpperCase() + name.slice(1).replaceAll(/[_-]/g, ' ')).replace(/^Api\b/, 'API');
 
 /** An event of the runtime: its text, if it differs from its name, and its recorded data. */

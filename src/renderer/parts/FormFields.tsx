@@ -49,14 +49,7 @@ export function FieldView({ field, value, values, problem, onChange }: FieldProp
         {field.label}
         {field.required && <span className="muted"> (required)</span>}
       </label>
-      <Control
-        id={id}
-        field={field}
-        value={typeof value === 'string' ? value : ''}
-        options={options.list}
-        described={described}
-        onChange={onChange}
-      />
+      <Control {...{ id, field, described, onChange }} value={typeof value === 'string' ? value : ''} options={options.list} />
       {field.offer && options.list?.length === 0 && options.problem === undefined && (
         <p className="form-offer small">
           {field.offer.words} <LinkButton onClick={field.offer.act}>{field.offer.name}</LinkButton>

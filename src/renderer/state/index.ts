@@ -20,7 +20,7 @@ export * from './project';
 export * from './query';
 export { createRanges, type Ranges, useRanges } from './ranges';
 export * from './reading';
-export { isPage, type Route, type SettingsPage, settingsPages, type TicketsAs, type ViewName } from './route';
+export { isPage, type Route, type SettingsPage, settingsPages, type ViewName } from './route';
 export * from './runs';
 export type { Sample, SamplePart } from './samples';
 export { type SessionPage, useSessionList } from './sessions';

@@ -41,64 +41,75 @@ const formerViews: Readonly<Record<string, Pick<Route, 'view' | 'settings'>>> = 
   storage: { view: 'settings', settings: 'storage' },
 };
 
-/** How tickets are shown: as a board (undefined), as a list, or as the list of waiting starts. */
-export type TicketsAs = 'list' | 'waiting';
-
-/** The current place. The address contains all of it, so back, forward, reload and a copied link lead to the same place. */
-export interface Route {
-  readonly view: ViewName;
-  readonly from?: ViewName | undefined;
-  readonly settings?: SettingsPage | undefined;
-  readonly project?: string | undefined;
-  readonly session?: string | undefined;
-  readonly commit?: ContextId | undefined;
-  readonly against?: ContextId | undefined;
-  /** Further commits of a comparison, such as the other samples of a run: ids separated by commas. */
-  readonly others?: string | undefined;
-  /** `after` runs the turns after the selected turn; undefined runs the selected turn itself. */
-  readonly runs?: 'after' | undefined;
-  readonly experiment?: string | undefined;
-  readonly entry?: EntryKey | undefined;
-  readonly stop?: Stop | undefined;
-  /** `yes` also shows entries that the agent recorded but never sent to the model. */
-  readonly unsent?: 'yes' | undefined;
-  /** The space that the timeline shows; undefined shows the commit's context. */
-  readonly space?: string | undefined;
-  readonly box?: string | undefined;
-  readonly card?: string | undefined;
-  readonly job?: string | undefined;
-  readonly profile?: string | undefined;
-  /** The open version of a template, `name@version`. */
-  readonly template?: string | undefined;
-  /** The list that a page with two lists shows: jobs or rules, profiles or templates. Undefined means the first list. */
-  readonly kinds?: 'rules' | 'templates' | undefined;
-  /** The agent turn that a handover dispatched. */
-  readonly turn?: string | undefined;
-  /** `pack` opens the form that packs a handover; undefined shows past handovers. */
-  readonly handovers?: 'pack' | undefined;
-  /** The open ticket; undefined shows all tickets as `tickets` says. */
-  readonly ticket?: string | undefined;
-  readonly tickets?: TicketsAs | undefined;
-  readonly call?: string | undefined;
-  /** The selected system prompt or tool set; any unknown value means the latest. */
-  readonly part?: string | undefined;
-  /** The days of Usage: `7`, `30`, `90`, `all` or `FROM..TO`. Undefined means the last 90 days. */
-  readonly range?: string | undefined;
-  /** What the bars of Usage show; undefined means the cost. */
-  readonly measure?: string | undefined;
-  /** What the table of Usage is grouped by; undefined means the repository. */
-  readonly group?: string | undefined;
-  /** The chosen facets of Usage: `agent=codex&model=gpt-5`. */
-  readonly only?: string | undefined;
-  /** The first day of the selected bar. */
-  readonly bar?: string | undefined;
-  readonly sql?: string | undefined;
-  /** The rule whose findings are shown; undefined means those of all rules. */
-  readonly rule?: string | undefined;
-}
-
 const ticketId = /^tkt-[0-9a-f]{1,64}$/;
 const contextId = /^ctx-[0-9a-f]{1,64}$/;
+
+const any = (text: string): string | undefined => text;
+const commit = (text: string): ContextId | undefined => (contextId.test(text) ? (text as ContextId) : undefined);
+const oneOf =
+  <T extends string>(...values: readonly T[]) =>
+  (text: string): T | undefined =>
+    values.find((one) => one === text);
+
+/** How the parts of an address are read, in the order in which an address has them. A malformed part is ignored. */
+const readers = {
+  from: oneOf(...views),
+  settings: oneOf(...settingsPages),
+  project: any,
+  session: any,
+  commit,
+  against: commit,
+  /** Further commits of a comparison, such as the other samples of a run: ids separated by commas. */
+  others: (text: string): string | undefined => (text.split(',').every((id) => contextId.test(id)) ? text : undefined),
+  /** `after` runs the turns after the selected turn; undefined runs the selected turn itself. */
+  runs: oneOf('after'),
+  experiment: any,
+  entry: (text: string): EntryKey | undefined => text as EntryKey,
+  stop: (text: string): Stop | undefined => (text === 'root' || text === 'compaction' ? text : commit(text)),
+  /** `yes` also shows entries that the agent recorded but never sent to the model. */
+  unsent: oneOf('yes'),
+  /** The space that the timeline shows; undefined shows the commit's context. */
+  space: any,
+  box: any,
+  card: any,
+  job: any,
+  profile: any,
+  /** The open version of a template, `name@version`. */
+  template: any,
+  /** The list that a page with two lists shows: jobs or rules, profiles or templates. Undefined means the first list. */
+  kinds: oneOf('rules', 'templates'),
+  /** The agent turn that a handover dispatched. */
+  turn: any,
+  /** `pack` opens the form that packs a handover; undefined shows past handovers. */
+  handovers: oneOf('pack'),
+  /** The open ticket; undefined shows all tickets as `tickets` says. */
+  ticket: (text: string): string | undefined => (ticketId.test(text) ? text : undefined),
+  /** How tickets are shown: as a board (undefined), as a list, or as the list of waiting starts. */
+  tickets: oneOf('list', 'waiting'),
+  call: any,
+  /** The selected system prompt or tool set; any unknown value means the latest. */
+  part: any,
+  /** The days of Usage: `7`, `30`, `90`, `all` or `FROM..TO`. Undefined means the last 90 days. */
+  range: any,
+  /** What the bars of Usage show; undefined means the cost. */
+  measure: any,
+  /** What the table of Usage is grouped by; undefined means the repository. */
+  group: any,
+  /** The chosen facets of Usage: `agent=codex&model=gpt-5`. */
+  only: any,
+  /** The first day of the selected bar. */
+  bar: any,
+  sql: any,
+  /** The rule whose findings are shown; undefined means those of all rules. */
+  rule: any,
+};
+
+type Parts = { readonly [Part in keyof typeof readers]?: ReturnType<(typeof readers)[Part]> };
+
+/** The current place. The address contains all of it, so back, forward, reload and a copied link lead to the same place. */
+export interface Route extends Parts {
+  readonly view: ViewName;
+}
 
 /** Parses the hash of an address. Unknown or malformed parts are ignored. An address has its parts in the order of these. */
 export function parseRoute(hash: string): Route {
@@ -106,52 +117,14 @@ export function parseRoute(hash: string): Route {
   const former = formerViews[path];
   const view = former?.view ?? views.find((name) => name === path) ?? 'sessions';
   const params = new URLSearchParams(query);
-  const text = (name: string) => params.get(name) || undefined;
-  const commit = (name: string) => {
-    const value = text(name);
-    return value && contextId.test(value) ? (value as ContextId) : undefined;
-  };
-  const stop = text('stop');
-  const others = text('others');
-  const ticket = text('ticket');
-  const tickets = text('tickets');
-  const settings = text('settings');
-  const kinds = text('kinds');
-  return {
-    view,
-    from: isPage(view) ? views.find((name) => name === text('from') && !isPage(name)) : undefined,
-    settings: former?.settings ?? settingsPages.find((page) => page === settings),
-    project: text('project'),
-    session: text('session'),
-    commit: commit('commit'),
-    against: commit('against'),
-    others: others?.split(',').every((id) => contextId.test(id)) ? others : undefined,
-    runs: text('runs') === 'after' ? 'after' : undefined,
-    experiment: text('experiment'),
-    entry: text('entry') as EntryKey | undefined,
-    stop: stop === 'root' || stop === 'compaction' ? stop : commit('stop'),
-    unsent: text('unsent') === 'yes' ? 'yes' : undefined,
-    space: text('space'),
-    box: text('box'),
-    card: text('card'),
-    job: text('job'),
-    profile: text('profile'),
-    template: text('template'),
-    kinds: kinds === 'rules' || kinds === 'templates' ? kinds : undefined,
-    turn: text('turn'),
-    handovers: text('handovers') === 'pack' ? 'pack' : undefined,
-    ticket: ticket && ticketId.test(ticket) ? ticket : undefined,
-    tickets: tickets === 'list' || tickets === 'waiting' ? tickets : undefined,
-    call: text('call'),
-    part: text('part'),
-    range: text('range'),
-    measure: text('measure'),
-    group: text('group'),
-    only: text('only'),
-    bar: text('bar'),
-    sql: text('sql'),
-    rule: text('rule'),
-  };
+  const parts: Parts = Object.fromEntries(
+    Object.entries(readers).map(([name, read]) => {
+      const text = params.get(name);
+      return [name, text ? read(text) : undefined];
+    }),
+  );
+  const from = parts.from && isPage(view) && !isPage(parts.from) ? parts.from : undefined;
+  return { view, ...parts, from, settings: former?.settings ?? parts.settings };
 }
 
 /** The hash of an address that leads to the place. */

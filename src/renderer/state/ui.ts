@@ -92,7 +92,6 @@ const useMatches = (query: MediaQueryList): boolean =>
 
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const systemWantsContrast = matchMedia('(prefers-contrast: more)');
-const themeOf = (choice: ThemeChoice, isDark: boolean): 'light' | 'dark' => (choice === 'system' ? (isDark ? 'dark' : 'light') : choice);
 
 /** Theme and contrast of the page as one word, as a hook. Makes components that draw with theme colors on a canvas render again. */
 export const useShownTheme = (): string => useUi(({ shownTheme }) => shownTheme);
@@ -101,22 +100,15 @@ export const useShownTheme = (): string => useUi(({ shownTheme }) => shownTheme)
 export function applyTheme(): void {
   const { theme, contrast } = useUi.getState();
   const { dataset } = document.documentElement;
-  dataset.theme = themeOf(theme, systemIsDark.matches);
+  dataset.theme = theme !== 'system' ? theme : systemIsDark.matches ? 'dark' : 'light';
   dataset.contrast = contrast === 'more' || systemWantsContrast.matches ? 'more' : 'normal';
   useUi.setState({ shownTheme: `${dataset.theme} ${dataset.contrast}` });
 }
 
-/** Sets, remembers and applies the theme. */
-export function setTheme(theme: ThemeChoice): void {
-  localStorage.setItem('stemma.theme', theme);
-  useUi.setState({ theme });
-  applyTheme();
-}
-
-/** Sets, remembers and applies the contrast. */
-export function setContrast(contrast: ContrastChoice): void {
-  localStorage.setItem('stemma.contrast', contrast);
-  useUi.setState({ contrast });
+/** Sets, remembers and applies the theme or the contrast. */
+export function setLook(look: { readonly theme: ThemeChoice } | { readonly contrast: ContrastChoice }): void {
+  for (const [name, choice] of Object.entries(look)) localStorage.setItem(`stemma.${name}`, choice);
+  useUi.setState(look);
   applyTheme();
 }
 

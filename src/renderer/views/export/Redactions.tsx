@@ -1,5 +1,5 @@
 import type { RedactionKind } from '../../../core/contract/index.js';
-import { Button, describeProblem, ProblemLine } from '../../parts';
+import { Button, Checkbox, describeProblem, ProblemLine } from '../../parts';
 import type { Query } from '../../state';
 import type { useExport } from './useExport';
 
@@ -17,15 +17,13 @@ export function RedactionChoice({ exporting }: { exporting: ReturnType<typeof us
   const cannot = format !== undefined && !format.redacts;
   return (
     <>
-      <label className="row gap-6">
-        <input type="checkbox" checked={redact} disabled={cannot} onChange={(event) => choose({ redact: event.target.checked })} />
+      <Checkbox className="row gap-6" checked={redact} disabled={cannot} onChange={(on) => choose({ redact: on })}>
         Replace known patterns of secrets, home folders and e-mail addresses
-      </label>
+      </Checkbox>
       {redact && (
-        <label className="row gap-6 export-more">
-          <input type="checkbox" checked={choice.redactIps} onChange={(event) => choose({ redactIps: event.target.checked })} />
+        <Checkbox className="row gap-6 export-more" checked={choice.redactIps} onChange={(on) => choose({ redactIps: on })}>
           Replace IP addresses too
-        </label>
+        </Checkbox>
       )}
       {cannot && <p className="muted">{format.name} cannot be redacted: it is not text, JSON or CBOR.</p>}
       {redact && <Redactions found={found} />}
@@ -36,31 +34,23 @@ export function RedactionChoice({ exporting }: { exporting: ReturnType<typeof us
 /** The replacements, shown before anything is written. Only placeholders are shown, never the secrets. */
 function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
   if (found.status === 'idle') return null;
+  const button = (name: string, act: () => void) => (
+    <Button small onClick={act}>
+      {name}
+    </Button>
+  );
   if (found.status === 'loading')
     return (
       <p role="status" className="row">
-        Searching for secrets…{' '}
-        <Button small onClick={found.cancel}>
-          Cancel
-        </Button>
+        Searching for secrets… {button('Cancel', found.cancel)}
       </p>
     );
-  if (found.status === 'canceled')
-    return (
-      <p className="row">
-        The search was stopped.{' '}
-        <Button small onClick={found.retry}>
-          Search again
-        </Button>
-      </p>
-    );
+  if (found.status === 'canceled') return <p className="row">The search was stopped. {button('Search again', found.retry)}</p>;
   if (found.status === 'failed')
     return (
       <ProblemLine>
         <span className="grow">The search for secrets failed: {describeProblem(found.error).message}</span>
-        <Button small onClick={found.retry}>
-          Try again
-        </Button>
+        {button('Try again', found.retry)}
       </ProblemLine>
     );
   if (found.data.length === 0) return <p className="muted">No known pattern was found. Read the export before you share it. {limits}</p>;

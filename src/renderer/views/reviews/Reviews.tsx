@@ -3,7 +3,7 @@ import { useDeferredValue, useState } from 'react';
 import { type TicketStatus, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Checkbox, Empty, SearchField, Select, Switch, say, statusNames } from '../../parts';
-import { go, type TicketsAs, useKeptQuery, useNavigation, useProject, useTickets } from '../../state';
+import { go, type Route, useKeptQuery, useNavigation, useProject, useTickets } from '../../state';
 import { Board } from './Board';
 import { keepFilter, lastFilter, noFilter, type TicketFilter } from './filter';
 import { ImportSheet } from './ImportSheet';
@@ -15,6 +15,8 @@ import { Waiting } from './Waiting';
 import { typeName } from './words';
 import { Actor } from './writing';
 
+type TicketsAs = NonNullable<Route['tickets']> | 'board';
+
 /** The tickets of a project, or the open ticket. */
 export function ReviewsView({ project }: { project: string }) {
   const ticket = useNavigation(({ route }) => route.ticket);
@@ -22,7 +24,7 @@ export function ReviewsView({ project }: { project: string }) {
 }
 
 function Tickets({ project }: { project: string }) {
-  const shown: TicketsAs | 'board' = useNavigation(({ route }) => route.tickets) ?? 'board';
+  const shown: TicketsAs = useNavigation(({ route }) => route.tickets) ?? 'board';
   const [filter, setFilter] = useState(lastFilter(project));
   const changeFilter = (part: Partial<TicketFilter>): void => {
     const next = { ...filter, ...part };
@@ -71,7 +73,7 @@ function Tickets({ project }: { project: string }) {
 }
 
 interface ToolBarProps {
-  readonly shown: TicketsAs | 'board';
+  readonly shown: TicketsAs;
   readonly waiting: number;
   readonly people: readonly string[];
   readonly onOpen: (sheet: 'new' | 'import') => void;

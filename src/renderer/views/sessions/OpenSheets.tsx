@@ -8,14 +8,14 @@ import { importPaths, showProject } from './act';
 
 /** Creates a project in a typed folder and opens it. */
 export const NewProjectSheet = () => (
-  <PathSheet
+  <LineSheet
     title="New project"
     label="Folder of the new project"
     placeholder="/path/to/Name"
     action="Create"
     icon={FolderPlus}
     choose={() => choosePaths('save', 'My history.stemma')}
-    onPath={async (path) => {
+    onLine={async (path) => {
       const dir = path.replace(/[\\/]+$/, '');
       const info = await api.project.create({ dir: dir.endsWith('.stemma') ? dir : `${dir}.stemma` });
       dismiss();
@@ -23,56 +23,56 @@ export const NewProjectSheet = () => (
     }}
   >
     A project is a folder that contains imported histories. Its name ends in .stemma.
-  </PathSheet>
+  </LineSheet>
 );
 
 /** Opens or imports a typed path: a session file, a folder of sessions, or a project. */
 export const OpenPathSheet = () => (
-  <PathSheet
+  <LineSheet
     title="Open or import"
     label="Path to import or open"
     placeholder="/path/to/session.jsonl"
     action="Open"
     icon={FileInput}
     choose={() => choosePaths('open')}
-    onPath={async (path) => {
+    onLine={async (path) => {
       dismiss();
       if (/\.stemma[\\/]?$/.test(path)) showProject(path.replace(/[\\/]+$/, ''));
       else await importPaths([path], true);
     }}
   >
     A session file, a folder of sessions, or a .stemma project. You can also drop files anywhere in the window.
-  </PathSheet>
+  </LineSheet>
 );
 
-interface PathSheetProps {
+interface LineSheetProps {
   readonly title: string;
   readonly label: string;
-  readonly placeholder: string;
+  readonly start?: string;
+  readonly placeholder?: string;
   readonly action: string;
-  readonly icon: Icon;
-  /** The native dialog of the desktop app. */
-  readonly choose: () => Promise<readonly string[]>;
-  readonly onPath: (path: string) => Promise<void>;
+  readonly icon?: Icon;
+  /** The native dialog of the desktop app, for a path. */
+  readonly choose?: () => Promise<readonly string[]>;
+  readonly onLine: (text: string) => Promise<void>;
   readonly children: ReactNode;
 }
 
-function PathSheet({ title, label, placeholder, action, icon, choose, onPath, children }: PathSheetProps) {
-  const [path, setPath] = useState('');
+/** A sheet that asks for one line: a path, which is required, or another text. */
+function LineSheet({ title, label, start = '', placeholder, action, icon, choose, onLine, children }: LineSheetProps) {
+  const [text, setText] = useState(start);
   const [problem, setProblem] = useState<string>();
+  const send = () => onLine(text.trim()).catch((error: unknown) => setProblem(describeProblem(error).message));
   return (
     <Sheet title={title} onClose={dismiss}>
-      <form
-        className="path-form gap-6"
-        onSubmit={sending(() => onPath(path.trim()).catch((error: unknown) => setProblem(describeProblem(error).message)))}
-      >
-        <Input className="grow mono" placeholder={placeholder} label={label} value={path} onChange={setPath} />
-        {isDesktop && (
-          <Button icon={FolderSearch} onClick={() => void choose().then(([chosen]) => chosen !== undefined && setPath(chosen))}>
+      <form className="path-form gap-6" onSubmit={sending(send)}>
+        <Input className={choose ? 'grow mono' : 'grow'} placeholder={placeholder} label={label} value={text} onChange={setText} />
+        {choose && isDesktop && (
+          <Button icon={FolderSearch} onClick={() => void choose().then(([chosen]) => chosen !== undefined && setText(chosen))}>
             Choose…
           </Button>
         )}
-        <Button type="submit" look="primary" icon={icon} disabled={!path.trim()}>
+        <Button type="submit" look="primary" {...(icon && { icon })} disabled={choose !== undefined && !text.trim()}>
           {action}
         </Button>
       </form>
@@ -83,45 +83,31 @@ function PathSheet({ title, label, placeholder, action, icon, choose, onPath, ch
 }
 
 const sheets = {
-  title: { heading: 'Rename session', label: 'Title', hint: 'Leave it empty to show the title of the agent again.' },
-  tags: { heading: 'Tags', label: 'Tags', hint: 'Separate tags by commas.' },
+  title: { heading: 'Rename session', label: 'Title', hint: 'Leave it empty to show the title of the agent again.', said: 'Renamed the session' },
+  tags: { heading: 'Tags', label: 'Tags', hint: 'Separate tags by commas.', said: 'Changed the tags' },
 } as const;
 
 /** Changes the title or the tags of a session. */
 export function SessionSheet({ session, what }: { session: SessionRow; what: keyof typeof sheets }) {
-  const { heading, label, hint } = sheets[what];
-  const { sessionId } = session;
-  const [text, setText] = useState(what === 'title' ? session.title : session.tags.join(', '));
-  const [problem, setProblem] = useState<string>();
-  const save = async (): Promise<void> => {
-    const tags = text
-      .split(',')
-      .map((tag) => tag.trim())
-      .filter((tag) => tag !== '');
-    try {
-      await (what === 'title' ? api.session.rename({ sessionId, title: text.trim() || null }) : api.session.tag({ sessionId, tags }));
-      dismiss();
-      await refreshProject();
-      const back =
-        what === 'title' ? () => api.session.rename({ sessionId, title: session.title }) : () => api.session.tag({ sessionId, tags: session.tags });
-      notify(what === 'title' ? 'Renamed the session' : 'Changed the tags', {
-        name: 'Undo',
-        act: () => void back().then(refreshProject, notifyProblem),
-      });
-    } catch (error) {
-      setProblem(describeProblem(error).message);
-    }
-  };
+  const { heading, label, hint, said } = sheets[what];
+  const { sessionId, title, tags } = session;
+  const namesIn = (text: string): string[] => text.split(',').flatMap((tag) => tag.trim() || []);
+  const set = (next: Pick<SessionRow, 'tags'> & { title: string | null }) =>
+    what === 'title' ? api.session.rename({ sessionId, title: next.title }) : api.session.tag({ sessionId, tags: next.tags });
   return (
-    <Sheet title={heading} onClose={dismiss}>
-      <form className="path-form gap-6" onSubmit={sending(() => save())}>
-        <Input className="grow" label={label} value={text} onChange={setText} />
-        <Button type="submit" look="primary">
-          Save
-        </Button>
-      </form>
-      <p className="muted">{hint}</p>
-      {problem && <ProblemLine>{problem}</ProblemLine>}
-    </Sheet>
+    <LineSheet
+      title={heading}
+      label={label}
+      start={what === 'title' ? title : tags.join(', ')}
+      action="Save"
+      onLine={async (text) => {
+        await set({ title: text || null, tags: namesIn(text) });
+        dismiss();
+        await refreshProject();
+        notify(said, { name: 'Undo', act: () => void set(session).then(refreshProject, notifyProblem) });
+      }}
+    >
+      {hint}
+    </LineSheet>
   );
 }

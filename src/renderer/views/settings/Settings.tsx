@@ -7,8 +7,7 @@ import {
   placeLink,
   refreshProject,
   type SettingsPage,
-  setContrast,
-  setTheme,
+  setLook,
   settingsPages,
   show,
   type ThemeChoice,
@@ -100,13 +99,13 @@ function Appearance() {
       <h2>Appearance</h2>
       <div className="settings-row">
         <span>Theme</span>
-        <Switch label="Theme" value={theme} options={themes} onChange={setTheme} />
+        <Switch label="Theme" value={theme} options={themes} onChange={(choice) => setLook({ theme: choice })} />
       </div>
       <div className="settings-row">
         <span>
           Contrast <span className="muted">High contrast makes lines and secondary text stronger.</span>
         </span>
-        <Switch label="Contrast" value={contrast} options={contrasts} onChange={setContrast} />
+        <Switch label="Contrast" value={contrast} options={contrasts} onChange={(choice) => setLook({ contrast: choice })} />
       </div>
       <div className="settings-row">
         <span>
