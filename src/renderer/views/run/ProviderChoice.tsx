@@ -1,28 +1,30 @@
 import { Settings } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
+import type { Wire } from '../../../core/contract/index.js';
+import { api } from '../../client';
 import { IconButton, Input, Select } from '../../parts';
-import { show } from '../../state';
-import type { ReplySource } from './providers';
+import { AnswerMemory, type Query, show, useKeptQuery, useUi } from '../../state';
 
 /** What happens at a tool call that has no recorded result: the run stops, or the person enters one. */
-export type Unanswered = 'stop' | 'ask';
+type Unanswered = 'stop' | 'ask';
 
-interface ProviderChoiceProps {
+interface ProviderChoiceProps extends ReturnType<typeof useChoice> {
   readonly providers: readonly ReplySource[];
-  readonly provider: string;
-  readonly onProvider: (id: string) => void;
-  readonly model: string;
-  readonly onModel: (name: string) => void;
   /** The model that runs if the field is empty. */
   readonly defaultModel: string | null;
-  readonly unanswered: Unanswered;
-  readonly onUnanswered: (how: Unanswered) => void;
   readonly children?: ReactNode;
 }
 
+/** The choices for a run: the provider, which is that of the last run if it is available, its model, and what a tool call without a result does. */
+export function useChoice(providers: readonly ReplySource[]) {
+  const [provider, onProvider] = useState(() => lastProvider(providers));
+  const [model, onModel] = useState('');
+  const [unanswered, onUnanswered] = useState<Unanswered>('ask');
+  return { provider, onProvider, model, onModel, unanswered, onUnanswered };
+}
+
 /** Whether a provider has a model. One that lists no models may have any. */
-const offers = ({ models }: ProviderChoiceProps['providers'][number], model: string | null): boolean =>
-  models.length === 0 || (model !== null && models.includes(model));
+const offers = ({ models }: ReplySource, model: string | null): boolean => models.length === 0 || (model !== null && models.includes(model));
 
 /** The provider and model of a run, and what happens at a tool call without a recorded result. */
 export function ProviderChoice(props: ProviderChoiceProps) {
@@ -45,21 +47,14 @@ export function ProviderChoice(props: ProviderChoiceProps) {
       />
       <IconButton icon={Settings} label="Providers and keys" onClick={() => show({ kind: 'providers' })} />
       {!isRecorded && (
-        <label>
-          <span className="muted">Model</span>
-          <Input
-            label="Model"
-            list="run-models"
-            placeholder={(chosen && !offers(chosen, defaultModel) ? chosen.models[0] : defaultModel) ?? 'Model name'}
-            value={model}
-            onChange={onModel}
-          />
-          <datalist id="run-models">
-            {chosen?.models.map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </label>
+        <Input
+          before="Model"
+          label="Model"
+          suggestions={chosen?.models ?? []}
+          placeholder={(chosen && !offers(chosen, defaultModel) ? chosen.models[0] : defaultModel) ?? 'Model name'}
+          value={model}
+          onChange={onModel}
+        />
       )}
       {children}
       {!isRecorded && (
@@ -85,3 +80,31 @@ export const ProviderHint = ({ provider, ofRecording }: { provider: string; ofRe
       : 'Stemma never runs tools. A call that equals a recorded one gets the recorded result; a new call waits for your answer or stops the run.'}
   </p>
 );
+
+/** Where a reply can come from: the recording, or a model provider. */
+export interface ReplySource {
+  readonly id: string;
+  readonly title: string;
+  readonly wire?: Wire | undefined;
+  readonly models: readonly string[];
+  readonly problem?: string | undefined;
+}
+
+const known = new AnswerMemory<readonly ReplySource[]>(2, 'never');
+
+/** The providers, loaded again each time the Providers sheet opens or closes. */
+export function useProviders(): Query<readonly ReplySource[]> {
+  const isSheetOpen = useUi(({ sheet }) => sheet?.kind === 'providers');
+  return useKeptQuery('', `${isSheetOpen}`, (signal) => api.turn.providers({}, { signal }), known);
+}
+
+const remembered = 'stemma.run.provider';
+
+/** The provider of the last run if it is available now; otherwise the recording. */
+function lastProvider(providers: readonly ReplySource[]): string {
+  const last = localStorage.getItem(remembered);
+  return providers.find((each) => each.id === last && !each.problem)?.id ?? 'recorded';
+}
+
+/** Remembers the provider of a run in this window's storage. */
+export const rememberProvider = (id: string): void => localStorage.setItem(remembered, id);

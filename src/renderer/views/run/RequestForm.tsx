@@ -5,8 +5,7 @@ import { api } from '../../client';
 import { Button, Estimate, Input, say, sending } from '../../parts';
 import { type ContextOutline, type RunInput, show, useQuery } from '../../state';
 import { type Changes, EntryEditor, noChanges, planOf } from '../fork';
-import { ProviderChoice, ProviderHint, type Unanswered } from './ProviderChoice';
-import { lastProvider, type ReplySource, rememberProvider } from './providers';
+import { ProviderChoice, ProviderHint, type ReplySource, rememberProvider, useChoice } from './ProviderChoice';
 import { RequestPart, SettingsPart, SystemPart, ToolsPart } from './RequestParts';
 import { draftOf, type Edited, editsOf, type RequestDraft } from './request';
 
@@ -36,16 +35,7 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
         onRun(input);
       })}
     >
-      <ProviderChoice
-        providers={providers}
-        provider={input.provider}
-        onProvider={form.setProvider}
-        model={form.model}
-        onModel={form.setModel}
-        defaultModel={request.model}
-        unanswered={input.unanswered}
-        onUnanswered={form.setUnanswered}
-      >
+      <ProviderChoice {...form.choice} providers={providers} defaultModel={request.model}>
         <SamplesField samples={input.samples} onChange={form.setSamples} />
       </ProviderChoice>
       <ProviderHint provider={input.provider} ofRecording="The recording repeats the original reply. It needs no key and no network." />
@@ -119,7 +109,7 @@ function useRequestFor(turnId: string, wire: Wire | undefined): TurnRequest | un
 }
 
 /** Why the request cannot run; undefined if it can. */
-export function problemOfRequest(edited: Edited, provider: ReplySource | undefined, changeCount: number): string | undefined {
+function problemOfRequest(edited: Edited, provider: ReplySource | undefined, changeCount: number): string | undefined {
   if ('problem' in edited) return edited.problem;
   if (provider?.id === 'recorded' && changeCount > 0)
     return 'The recording can only repeat the original reply. Choose a model, or undo your changes.';
@@ -127,11 +117,10 @@ export function problemOfRequest(edited: Edited, provider: ReplySource | undefin
 }
 
 /** The state of the form that runs a turn again: the chosen provider, and the changes to the recorded request. */
-export function useRequestForm(turn: Turn, recorded: TurnRequest, providers: readonly ReplySource[], outline: ContextOutline) {
-  const [provider, setProvider] = useState(() => lastProvider(providers));
-  const [model, setModel] = useState('');
+function useRequestForm(turn: Turn, recorded: TurnRequest, providers: readonly ReplySource[], outline: ContextOutline) {
+  const choice = useChoice(providers);
+  const { provider, model, unanswered } = choice;
   const [samples, setSamples] = useState(1);
-  const [unanswered, setUnanswered] = useState<Unanswered>('ask');
   const [draft, setDraft] = useState<RequestDraft>(() => draftOf(recorded));
   // The request ends with the input of the turn; the entries after it are the recorded reply.
   const cut = outline.rows.findLastIndex((row) => row.commit !== turn.turnId || turn.input.keys.includes(row.key));
@@ -144,21 +133,7 @@ export function useRequestForm(turn: Turn, recorded: TurnRequest, providers: rea
   const changeCount = plan.edits.length + Object.keys(edits ?? {}).length;
   const input: Omit<RunInput, 'turnId'> = { provider, model: model.trim() || undefined, edits: plan.edits, request: edits, samples, unanswered };
   return {
-    input,
-    model,
-    request,
-    draft,
-    cut,
-    changes,
-    plan,
-    edits,
-    changeCount,
+    ...{ choice, input, request, draft, cut, changes, plan, edits, changeCount, setSamples, setDraft, setChanges },
     problem: problemOfRequest(edited, chosen, changeCount),
-    setProvider,
-    setModel,
-    setSamples,
-    setUnanswered,
-    setDraft,
-    setChanges,
   };
 }

@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { Answer, Button, Switch, say } from '../../parts';
 import { AnswerMemory, loadOutline, move, startRun, useNavigation, useQuery, useRuns } from '../../state';
 import { CommitAnswer, NoCommit, ToCommit } from '../NoCommit';
-import { useProviders } from './providers';
+import { useProviders } from './ProviderChoice';
 import { RecordedReply, Replies } from './Replies';
 import { RequestForm } from './RequestForm';
 import { WhatIf } from './WhatIf';
@@ -77,13 +77,7 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
                 </Answer>
               )}
               {showsRequest && providers && (
-                <RequestForm
-                  turn={turn}
-                  request={request}
-                  providers={providers}
-                  outline={outline}
-                  onRun={(input) => void startRun(project, { ...input, turnId })}
-                />
+                <RequestForm {...{ turn, request, providers, outline }} onRun={(input) => void startRun(project, { ...input, turnId })} />
               )}
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keys */}
               <div className="run-replies" tabIndex={0} role="log" aria-label="Replies">

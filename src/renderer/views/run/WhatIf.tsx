@@ -4,7 +4,7 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, describeProblem, Empty, ProblemLine, say } from '../../parts';
 import { go, openComparison, startWhatIf, useProjectQuery, useWhatIfs, type WhatIfJob, type WhatIfTurn } from '../../state';
-import type { ReplySource } from './providers';
+import type { ReplySource } from './ProviderChoice';
 import { Reply } from './Reply';
 import { WhatIfForm } from './WhatIfForm';
 

@@ -3,8 +3,7 @@ import { useState } from 'react';
 import type { ContextId, DivergenceLimit, Following } from '../../../core/contract/index.js';
 import { Button, Select, say, sending } from '../../parts';
 import type { WhatIfInput } from '../../state';
-import { ProviderChoice, ProviderHint, type Unanswered } from './ProviderChoice';
-import { lastProvider, type ReplySource, rememberProvider } from './providers';
+import { ProviderChoice, ProviderHint, type ReplySource, rememberProvider, useChoice } from './ProviderChoice';
 
 const limits: Record<DivergenceLimit, string> = {
   calls: 'tool calls differ',
@@ -27,10 +26,9 @@ interface WhatIfFormProps {
 /** Chooses the original whose prompts are sent, the provider that replies, and when the run stops. */
 export function WhatIfForm(props: WhatIfFormProps) {
   const { following, original, defaultModel, providers, isRunning, onOriginal, onRun } = props;
-  const [provider, setProvider] = useState(() => lastProvider(providers));
-  const [model, setModel] = useState('');
+  const choice = useChoice(providers);
+  const { provider, model, unanswered } = choice;
   const [stopAt, setStopAt] = useState<DivergenceLimit>('calls');
-  const [unanswered, setUnanswered] = useState<Unanswered>('ask');
   const count = following.turns.length + (following.answersFirst ? 1 : 0);
   return (
     <form
@@ -41,16 +39,7 @@ export function WhatIfForm(props: WhatIfFormProps) {
         onRun({ original, provider, model: model.trim() || undefined, stopAt, unanswered });
       })}
     >
-      <ProviderChoice
-        providers={providers.length ? providers : onlyRecording}
-        provider={provider}
-        onProvider={setProvider}
-        model={model}
-        onModel={setModel}
-        defaultModel={defaultModel}
-        unanswered={unanswered}
-        onUnanswered={setUnanswered}
-      >
+      <ProviderChoice {...choice} providers={providers.length ? providers : onlyRecording} defaultModel={defaultModel}>
         <Select before="Stop when" label="Stop when" value={stopAt} options={Object.entries(limits)} onChange={setStopAt} />
       </ProviderChoice>
       <ProviderHint provider={provider} ofRecording="The recorded replies are appended to this branch, with its edits." />

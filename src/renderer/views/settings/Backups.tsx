@@ -1,7 +1,7 @@
 import { DatabaseBackup } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Button, say } from '../../parts';
+import { Button, Checkbox, say } from '../../parts';
 import { TaskProblem, useTask } from './task';
 
 type Report = Awaited<ReturnType<typeof api.project.backups>>;
@@ -24,18 +24,9 @@ export function Backups({ report, onChanged }: { report: Report; onChanged: () =
         repair restores from them.
       </p>
       <div className="storage-actions">
-        <label>
-          <input
-            type="checkbox"
-            checked={shown.on}
-            disabled={busy}
-            onChange={(event) => {
-              const on = event.target.checked;
-              run(false, (signal) => api.project.setBackups({ on }, { signal }));
-            }}
-          />{' '}
+        <Checkbox checked={shown.on} disabled={busy} onChange={(on) => run(false, (signal) => api.project.setBackups({ on }, { signal }))}>
           Back up automatically
-        </label>
+        </Checkbox>
         <Button icon={DatabaseBackup} disabled={busy} onClick={() => run(true, (signal) => api.project.backUp({}, { signal }))}>
           Back up now
         </Button>

@@ -3,7 +3,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { api } from '../../client';
 import { Button } from '../../parts';
 import { copy, show } from '../../state';
-import { Field } from './NewReplica';
+import { Field, textsOf } from './NewReplica';
 import { TaskProblem, useTask } from './task';
 
 interface Asked {
@@ -28,8 +28,7 @@ export function Connect({ place, isRunning, onConnect, onSignIn }: ConnectProps)
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     forgetSignIn();
-    const given = new FormData(event.currentTarget);
-    const text = (field: string): string => String(given.get(field) ?? '').trim();
+    const text = textsOf(event.currentTarget);
     onConnect({ hub: text('hub'), project: text('project'), token: text('token') || undefined });
   };
   const signIn = async (): Promise<void> => {

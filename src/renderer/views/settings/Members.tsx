@@ -4,7 +4,7 @@ import type { OutputOf } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Checkbox, RemoveButton, Select, say } from '../../parts';
 import { copy, useQuery } from '../../state';
-import { Field } from './NewReplica';
+import { Field, textsOf } from './NewReplica';
 import { TaskProblem, useTask } from './task';
 
 const roles = {
@@ -27,11 +27,10 @@ export function Members() {
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = event.currentTarget;
-    const given = new FormData(form);
-    const name = String(given.get('name') ?? '').trim();
+    const text = textsOf(form);
+    const [name, role, identity] = [text('name'), text('role') as Role, text('identity') || undefined];
     void invite(async () => {
-      const identity = String(given.get('identity') ?? '').trim() || undefined;
-      const { token } = await api.team.invite({ name, role: given.get('role') as Role, identity });
+      const { token } = await api.team.invite({ name, role, identity });
       form.reset();
       return { name, token };
     }).then(reload);
@@ -103,15 +102,7 @@ function madeBy(members: readonly Member[], id: number): Member[] {
   return members.filter((member) => member.id !== id && found.has(member.id));
 }
 
-function AlsoEnds({
-  made,
-  isKept,
-  onKeep,
-}: {
-  readonly made: readonly Member[];
-  readonly isKept: boolean;
-  readonly onKeep: (isKept: boolean) => void;
-}) {
+function AlsoEnds({ made, isKept, onKeep }: { made: readonly Member[]; isKept: boolean; onKeep: (isKept: boolean) => void }) {
   if (made.length === 0) return null;
   return (
     <>

@@ -1,4 +1,4 @@
-import { type FormEvent, type InputHTMLAttributes, useState } from 'react';
+import { type ComponentProps, type FormEvent, useState } from 'react';
 import type { api } from '../../client';
 import { Button, Select } from '../../parts';
 
@@ -23,7 +23,7 @@ export function NewReplica({ name, onAdd, onCancel }: NewReplicaProps) {
   const [credentials, setCredentials] = useState<Credentials>('keys');
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
-    onAdd(replicaOf(new FormData(event.currentTarget), kind, credentials));
+    onAdd(replicaOf(textsOf(event.currentTarget), kind, credentials));
   };
   return (
     <form className="storage-new gap-8" aria-label="Add a replica" onSubmit={submit}>
@@ -72,8 +72,7 @@ function BucketFields({ credentials, onCredentials }: { credentials: Credentials
   );
 }
 
-function replicaOf(given: FormData, kind: 'folder' | 's3', credentials: Credentials): ReplicaInput {
-  const text = (field: string): string => String(given.get(field) ?? '').trim();
+function replicaOf(text: (field: string) => string, kind: 'folder' | 's3', credentials: Credentials): ReplicaInput {
   const some = (field: string): Record<string, string> => (text(field) ? { [field]: text(field) } : {});
   const named = { name: text('name'), takes: text('takes') === 'all' ? ('all' as const) : ('replicate' as const) };
   if (kind === 'folder') return { ...named, place: { kind, dir: text('dir') } };
@@ -89,8 +88,14 @@ function replicaOf(given: FormData, kind: 'folder' | 's3', credentials: Credenti
   };
 }
 
+/** The text of a field of a form, without spaces at its ends. */
+export const textsOf =
+  (form: HTMLFormElement) =>
+  (field: string): string =>
+    String(new FormData(form).get(field) ?? '').trim();
+
 /** A text field with its label before it. */
-export const Field = ({ label, ...input }: { label: string } & InputHTMLAttributes<HTMLInputElement>) => (
+export const Field = ({ label, ...input }: { label: string } & ComponentProps<'input'>) => (
   <label>
     <span className="muted">{label}</span>
     <input className="field" spellCheck={false} {...input} />

@@ -4,6 +4,7 @@ import type { ProviderAccount, ProviderAccounts, Wire } from '../../../core/cont
 import { api } from '../../client';
 import { Answer, Button, describeProblem, ProblemLine, RemoveButton, Select, Sheet } from '../../parts';
 import { dismiss, useQuery } from '../../state';
+import { Field, textsOf } from './NewReplica';
 
 const origins: Record<ProviderAccount['from'], string> = {
   environment: 'from environment variables',
@@ -93,42 +94,33 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
       onSubmit={(event) => {
         event.preventDefault();
         const form = event.currentTarget;
-        const given = new FormData(form);
-        const text = (name: string): string => String(given.get(name) ?? '').trim();
-        const key = text('key');
+        const text = textsOf(form);
+        const [title, url, key] = [text('title'), text('url'), text('key')];
         // Clears the key from the page as soon as it is sent.
         if (keyField.current) keyField.current.value = '';
-        void onAdd({ title: text('title'), url: text('url'), wire, ...(key && { key }) }).then((added) => added && form.reset());
+        void onAdd({ title, url, wire, ...(key && { key }) }).then((added) => added && form.reset());
       }}
     >
       <h3>Add a provider</h3>
       <Select before="API" value={wire} options={Object.entries(wireNames)} onChange={setWire} />
-      <label>
-        <span className="muted">Name</span>
-        <input className="field" name="title" required maxLength={100} />
-      </label>
-      <label>
-        <span className="muted">Address</span>
-        <input
-          className="field mono"
-          name="url"
-          type="url"
-          required
-          placeholder={wire === 'openai' || wire === 'responses' ? 'http://127.0.0.1:1234/v1' : 'http://127.0.0.1:1234'}
-        />
-      </label>
+      <Field name="title" label="Name" required maxLength={100} spellCheck />
+      <Field
+        name="url"
+        label="Address"
+        className="field mono"
+        type="url"
+        required
+        placeholder={wire === 'openai' || wire === 'responses' ? 'http://127.0.0.1:1234/v1' : 'http://127.0.0.1:1234'}
+      />
       {noKeys === null ? (
-        <label>
-          <span className="muted">Key</span>
-          <input ref={keyField} className="field mono" name="key" type="password" autoComplete="off" spellCheck={false} />
-        </label>
+        <>
+          <Field ref={keyField} name="key" label="Key" className="field mono" type="password" autoComplete="off" />
+          <p className="muted">
+            <KeyRound size={12} aria-hidden /> The operating system stores the key. It is never in a project and is sent only to this address.
+          </p>
+        </>
       ) : (
         <p className="notice-line">{noKeys}</p>
-      )}
-      {noKeys === null && (
-        <p className="muted">
-          <KeyRound size={12} aria-hidden /> The operating system stores the key. It is never in a project and is sent only to this address.
-        </p>
       )}
       <Button type="submit" look="primary" icon={Plus}>
         Add provider
