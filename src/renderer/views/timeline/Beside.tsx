@@ -73,15 +73,7 @@ function Reads({ space, data, queryKey, pointed, onPoint, onChange, agents, read
   const problem = timeline.status === 'failed' ? describeProblem(timeline.error) : undefined;
   return (
     <>
-      <ReaderChoice
-        space={space}
-        agents={agents}
-        runs={runs}
-        reader={reader}
-        onReader={onReader}
-        budget={budget ?? shown?.input.budget ?? defaultBudget}
-        onBudget={setBudget}
-      />
+      <ReaderChoice {...{ space, agents, runs, reader, onReader }} budget={budget ?? shown?.input.budget ?? defaultBudget} onBudget={setBudget} />
       {problem?.code === 'CONFLICT' ? (
         <Empty title="No next call">{problem.message}</Empty>
       ) : (
@@ -129,14 +121,11 @@ export function Beside({ project, space, known, data, queryKey, pointed, onPoint
         </Empty>
       ) : side === 'mind' ? (
         <AgentMind
-          project={project}
-          agents={agents}
+          {...{ project, agents, nameOf, onChange }}
           chosen={form === 'run' ? data?.runs.find(({ runId }) => runId === id)?.entityId : id}
           onChoose={(entityId) => setReader(`agent ${entityId}`)}
           runs={data?.runs ?? []}
           waits={data?.waits ?? []}
-          nameOf={nameOf}
-          onChange={onChange}
         />
       ) : (
         <Reads {...{ space, data, queryKey, pointed, onPoint, onChange, agents, reader }} onReader={setReader} />

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, CircleHelp, Cog, CornerUpLeft, Hourglass, User } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { EntityType, TimelineMessage } from '../../../core/contract/index.js';
-import { CutText, DamagedMark, Empty, type Icon, LinkButton, say, When } from '../../parts';
+import { CutText, DamagedMark, Empty, type Icon, LinkButton, MeasuredRows, say, When } from '../../parts';
 import type { ChatItem, MessageList } from './lines';
 import { type MessageNote, waitText } from './space';
 
@@ -63,34 +63,31 @@ export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, not
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
     <section ref={scroller} className="overflows" aria-label="Messages" tabIndex={0}>
-      <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-        <ol style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
-          {items.map((item) => {
-            const shown = list.at(item.index);
-            return (
-              <li key={item.key} data-index={item.index} ref={virtual.measureElement}>
-                {shown && shown.gap > 0 && <p className="chat-gap row muted">{silence(shown.gap)} later</p>}
-                {unreadFrom > 0 && item.index === unreadFrom && <p className="chat-unread row">New</p>}
-                {shown ? (
-                  <ChatMessage
-                    item={shown}
-                    own={shown.message.sender?.id === selfId}
-                    pointed={shown.message.id === pointed}
-                    onPoint={point}
-                    onOpen={onOpen}
-                    note={notes?.get(shown.message.id)}
-                    nameOf={nameOf ?? String}
-                    onReply={onReply}
-                    whole={onWhole && (() => onWhole(item.index))}
-                  />
-                ) : (
-                  <p className="skeleton stack chat-waiting" />
-                )}
-              </li>
-            );
-          })}
-        </ol>
-      </div>
+      <MeasuredRows virtual={virtual} as="ol">
+        {({ index }) => {
+          const shown = list.at(index);
+          return (
+            <>
+              {shown && shown.gap > 0 && <p className="chat-gap row muted">{silence(shown.gap)} later</p>}
+              {unreadFrom > 0 && index === unreadFrom && <p className="chat-unread row">New</p>}
+              {shown ? (
+                <ChatMessage
+                  {...{ onOpen, onReply }}
+                  item={shown}
+                  own={shown.message.sender?.id === selfId}
+                  pointed={shown.message.id === pointed}
+                  onPoint={point}
+                  note={notes?.get(shown.message.id)}
+                  nameOf={nameOf ?? String}
+                  whole={onWhole && (() => onWhole(index))}
+                />
+              ) : (
+                <p className="skeleton stack chat-waiting" />
+              )}
+            </>
+          );
+        }}
+      </MeasuredRows>
     </section>
   );
 }

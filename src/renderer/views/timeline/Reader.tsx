@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Rendered, TimelineBlockName, TimelineInput } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Estimate, Fold, SentCall, type ShownCall, Switch } from '../../parts';
+import { Answer, Button, Estimate, Fold, MeasuredRows, SentCall, SentMessages, type ShownCall, Switch } from '../../parts';
 import { copy, useQuery } from '../../state';
 import { divideLines } from './lines';
 
@@ -96,42 +96,39 @@ function AsText({ rendered, pointed, onPoint }: Omit<ReaderProps, 'input'>) {
     fromOutside.current = false;
     onPoint(id);
   };
-  const items = virtual.getVirtualItems();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling text must be reachable by keyboard
     <section ref={scroller} className="overflows" aria-label="Timeline text" tabIndex={0}>
-      <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-        <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
-          {items.map((item) => {
-            const row = rows[item.index];
-            if (!row) return null;
-            return (
-              <div key={item.key} data-index={item.index} ref={virtual.measureElement}>
-                {row.tokens !== undefined && (
-                  <h3 className="reader-block">
-                    {blockNames[row.block]}{' '}
-                    <span className="muted">
-                      <Estimate of={row.tokens} />
-                    </span>
-                  </h3>
-                )}
-                {row.messageId === undefined ? (
-                  <pre className="reader-line">{row.text}</pre>
-                ) : (
-                  <div
-                    className="reader-message"
-                    data-pointed={row.messageId === pointed}
-                    onPointerEnter={() => point(row.messageId)}
-                    onPointerLeave={() => point(undefined)}
-                  >
-                    <Line text={row.text} />
-                  </div>
-                )}
-              </div>
-            );
-          })}
-        </div>
-      </div>
+      <MeasuredRows virtual={virtual}>
+        {({ index }) => {
+          const row = rows[index];
+          if (!row) return null;
+          return (
+            <>
+              {row.tokens !== undefined && (
+                <h3 className="reader-block">
+                  {blockNames[row.block]}{' '}
+                  <span className="muted">
+                    <Estimate of={row.tokens} />
+                  </span>
+                </h3>
+              )}
+              {row.messageId === undefined ? (
+                <pre className="reader-line">{row.text}</pre>
+              ) : (
+                <div
+                  className="reader-message"
+                  data-pointed={row.messageId === pointed}
+                  onPointerEnter={() => point(row.messageId)}
+                  onPointerLeave={() => point(undefined)}
+                >
+                  <Line text={row.text} />
+                </div>
+              )}
+            </>
+          );
+        }}
+      </MeasuredRows>
     </section>
   );
 }
@@ -157,22 +154,7 @@ function AsMessages({ input }: { input: TimelineInput }) {
   const query = useQuery(key, () => api.timeline.messages(input));
   return (
     <Answer query={query} what="Cannot convert the timeline to messages" loading="Converting">
-      {({ messages }) => (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard
-        <section className="overflows" aria-label="Messages with roles" tabIndex={0}>
-          <ol>
-            {messages.map((message, n) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change
-              <li key={n}>
-                <h3 className="reader-block">{message.role}</h3>
-                <Fold text={message.content} lines={12}>
-                  {(shown) => <pre className="reader-line">{shown}</pre>}
-                </Fold>
-              </li>
-            ))}
-          </ol>
-        </section>
-      )}
+      {({ messages }) => <SentMessages label="Messages with roles" messages={messages} />}
     </Answer>
   );
 }

@@ -42,13 +42,10 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
           {({ notes, runs }) => (
             <>
               <Chat
-                list={list}
+                {...{ list, pointed, notes, nameOf }}
                 selfId={undefined}
                 dividerAfter={person === undefined ? undefined : dividerAfter}
-                pointed={pointed}
                 onPoint={setPointed}
-                notes={notes}
-                nameOf={nameOf}
                 onReply={setReplyTo}
                 onLatest={readAll}
               />
@@ -57,17 +54,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
           )}
         </Answer>
       </div>
-      <Beside
-        project={project}
-        space={space}
-        known={known}
-        data={data}
-        queryKey={key}
-        pointed={pointed}
-        onPoint={setPointed}
-        nameOf={nameOf}
-        onChange={onChange}
-      />
+      <Beside {...{ project, space, known, data, pointed, nameOf, onChange }} queryKey={key} onPoint={setPointed} />
     </>
   );
 }
