@@ -58,8 +58,7 @@ function Rows({ list, onClear }: { list: Left; onClear: () => void }) {
     setChosen(place);
   };
   const items = virtual.getVirtualItems();
-  const first = items[0]?.index ?? 0;
-  const last = items.at(-1)?.index ?? 0;
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => rows.need(first, last + 1), [rows, first, last]);
 
   const problem = rows.problem();
