@@ -151,20 +151,20 @@ const law: readonly Row[] = [
   ...flow.map((folder, place) => ({ folder: core(folder), folders: flow.slice(0, place).map(core), packages: corePackages[folder] ?? [] })),
 
   // The processes around the engine. Only the engine's own process and the command line load it.
-  { folder: 'src/main/window', folders: [], packages: ['node:fs/promises', 'node:path'] },
+  { folder: 'src/main/window', folders: [core('base')], packages: ['node:fs/promises', 'node:path'] },
   // What every server allows a connection.
   { folder: 'src/main/connections', folders: [], packages: ['node:http'] },
   // Processes, signals, terminals and access lists of each system.
   {
     folder: 'src/main/system',
-    folders: [core('files'), core('system')],
+    folders: [core('base'), core('files'), core('system')],
     packages: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:stream', 'node:worker_threads'],
   },
   // The printer for every process with a terminal.
   { folder: 'src/main/terminal', folders: [], packages: ['node:stream'] },
   {
     folder: 'src/main/providers',
-    folders: [core('files'), core('project')],
+    folders: [core('base'), core('files'), core('project')],
     packages: ['@orpc/server', 'eventsource-parser', 'node:fs', 'node:path', 'node:timers/promises'],
   },
   {
@@ -210,6 +210,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/web',
     folders: [
+      core('base'),
       contract,
       core('files'),
       core('system'),
@@ -239,12 +240,12 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/proxy',
-    folders: [contract, core('formats'), 'src/main/connections', 'src/main/launch', 'src/main/providers'],
+    folders: [core('base'), contract, core('formats'), 'src/main/connections', 'src/main/launch', 'src/main/providers'],
     packages: ['node:http', 'node:net', 'node:util', 'node:zlib'],
   },
   {
     folder: 'src/main/electron',
-    folders: [core('files'), core('system'), 'src/main/launch', 'src/main/terminal', 'src/main/window'],
+    folders: [core('base'), core('files'), core('system'), 'src/main/launch', 'src/main/terminal', 'src/main/window'],
     packages: ['electron', 'electron-updater', 'node:child_process', 'node:crypto', 'node:fs', 'node:path', 'node:url'],
   },
   {
@@ -254,8 +255,8 @@ const law: readonly Row[] = [
   },
   {
     folder: 'src/main/hook',
-    folders: [core('files'), core('project'), core('trust'), 'src/main/launch', 'src/main/system', 'src/main/terminal'],
-    packages: ['node:fs', 'node:os', 'node:path', 'node:timers/promises'],
+    folders: [core('base'), core('project'), core('trust'), 'src/main/launch', 'src/main/system', 'src/main/terminal'],
+    packages: ['node:os', 'node:path', 'node:timers/promises'],
   },
   {
     folder: 'src/main/cli',

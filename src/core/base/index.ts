@@ -1,6 +1,7 @@
 // base: values that every folder of the engine uses: branded ids, the error type, bytes, JSON and time.
 // It runs anywhere: no Node, no I/O.
 // It does not know commits or transcripts.
+export * from './attempt.js';
 export * from './bytes.js';
 export * from './clock.js';
 export * from './damage.js';

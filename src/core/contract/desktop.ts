@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { attempt } from '../base/index.js';
 import { hubPlaceOf } from './hub-place.js';
 import { contextId, count, flag, procedure, timestamp, webAddress } from './scalars.js';
 
@@ -28,16 +29,8 @@ export function deepLinkOf(text: string): DeepLink | undefined {
     const commit = contextId.safeParse(id);
     return commit.success ? { kind, commit: commit.data, project: value } : undefined;
   }
-  const session = decoded(id);
+  const session = attempt(() => decodeURIComponent(id));
   return session !== undefined && /^[\x21-\x7e]{1,200}$/.test(session) ? { kind: 'session', session, project: value } : undefined;
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The link to a commit of a project. It works on every machine that has the project. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseJson } from '../../core/base/index.js';
 import { makeFolders, privateFile } from '../../core/files/index.js';
 import { findDataDir } from '../launch/index.js';
 
@@ -81,14 +82,7 @@ export function claudeStream(args: readonly string[], cwd: string, now: () => Da
   };
 }
 
-function eventIn(line: string): Event | undefined {
-  try {
-    const value: unknown = line.startsWith('{') ? JSON.parse(line) : undefined;
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const eventIn = (line: string): Event | undefined => (line.startsWith('{') ? (parseJson(line) as Event | undefined) : undefined);
 
 /** Options of Claude Code that take no value, so that the word after them can be the prompt. */
 const switches = new Set(

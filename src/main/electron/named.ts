@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { WebContents } from 'electron';
-import type { EngineOptions } from '../launch/index.js';
-import { engineOptions } from '../launch/index.js';
+import { attempt } from '../../core/base/index.js';
+import { type EngineOptions, engineOptions } from '../launch/index.js';
 
 /** What a start, a file manager or a browser names: files, projects and links. */
 export type Named = EngineOptions['startup'];
@@ -12,19 +12,12 @@ const isLink = (word: string): boolean => word.startsWith('stemma:');
 /** What words of a command line name. File managers may pass files as addresses. Switches of Chromium are skipped. */
 export function namedBy(words: readonly string[], cwd: string = process.cwd()): Named {
   const named = words.filter((word) => !word.startsWith('-'));
-  const paths = named.filter((word) => !isLink(word)).flatMap(readPath);
+  const paths = named.filter((word) => !isLink(word)).flatMap((word) => readPath(word) ?? []);
   return { ...engineOptions(paths, cwd).startup, link: named.find(isLink) ?? null };
 }
 
-function readPath(word: string): string[] {
-  if (!word.startsWith('file:')) return [word];
-  try {
-    return [fileURLToPath(word)];
-  } catch {
-    // An address of another machine.
-    return [];
-  }
-}
+/** Undefined for an address of another machine. */
+const readPath = (word: string): string | undefined => (word.startsWith('file:') ? attempt(() => fileURLToPath(word)) : word);
 
 /** Whether a start names anything. */
 export const namesAny = ({ paths, project, link }: Named): boolean => paths.length > 0 || project !== null || Boolean(link);

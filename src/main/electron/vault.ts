@@ -1,4 +1,5 @@
 import { safeStorage } from 'electron';
+import { attempt } from '../../core/base/index.js';
 import { thisSystem } from '../../core/system/index.js';
 import type { FromEngine, ToEngine } from '../launch/index.js';
 
@@ -14,13 +15,9 @@ function problem(): string | undefined {
 export function vaultAnswer({ number, act, text }: Extract<FromEngine, { kind: 'vault' }>): ToEngine {
   const missing = problem();
   if (missing !== undefined) return { kind: 'vault', number, problem: missing };
-  try {
-    return {
-      kind: 'vault',
-      number,
-      text: act === 'seal' ? safeStorage.encryptString(text).toString('base64') : safeStorage.decryptString(Buffer.from(text, 'base64')),
-    };
-  } catch {
-    return { kind: 'vault', number, problem: 'The operating system can no longer open this key. Enter it again in the settings' };
-  }
+  const answer = attempt(() =>
+    act === 'seal' ? safeStorage.encryptString(text).toString('base64') : safeStorage.decryptString(Buffer.from(text, 'base64')),
+  );
+  if (answer !== undefined) return { kind: 'vault', number, text: answer };
+  return { kind: 'vault', number, problem: 'The operating system can no longer open this key. Enter it again in the settings' };
 }

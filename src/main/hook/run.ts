@@ -1,11 +1,10 @@
-import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { makeFolders, privateFile } from '../../core/files/index.js';
+import { attempt } from '../../core/base/index.js';
 import { checkpointAt, claimBackup, type HookEvent, hasArrived, historiesIn, openForHook, readHookEvent } from '../../core/project/index.js';
 import { openTrustedProjects } from '../../core/trust/index.js';
-import { agentRootsOf, findDataDir, findProject, ownCommand, readStandardInput } from '../launch/index.js';
+import { agentRootsOf, appendLog, findDataDir, findProject, ownCommand, readStandardInput } from '../launch/index.js';
 import { runBeside } from '../system/index.js';
 import { escapeLine, line, say } from '../terminal/index.js';
 
@@ -79,16 +78,5 @@ function optionsIn(words: readonly string[]): { readonly project: string | undef
   return { project, signed, unknown };
 }
 
-const logLimit = 256 * 1024;
-
-/** Appends to the log in Stemma's folder, because agents do not show the output of their hooks. A full log is rotated. */
-function keep(text: string): void {
-  try {
-    const log = join(findDataDir(), 'hook.log');
-    makeFolders(findDataDir());
-    if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(log, `${log}.old`);
-    appendFileSync(log, `${new Date().toISOString()} ${escapeLine(text)}\n`, { mode: privateFile });
-  } catch {
-    // The problem was printed on standard error, so a log that cannot be written loses nothing.
-  }
-}
+/** Writes to the log in Stemma's folder, because agents do not show the output of their hooks. A log that cannot be written loses nothing else. */
+const keep = (text: string): unknown => attempt(() => appendLog(join(findDataDir(), 'hook.log'), escapeLine(text)));

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { attempt } from '../../core/base/index.js';
 import { thisSystem } from '../../core/system/index.js';
 import { built, outsideArchive } from './places.js';
 
@@ -40,14 +41,11 @@ export const shellCommand = (isPackaged: boolean, execPath: string): readonly [p
   isPackaged ? ownCommand({ execPath, versions: process.versions, env: process.env }) : [projectNode() ?? 'node', built('cli', 'stemma.js')];
 
 /** A newer Node, for processes whose own cannot load better-sqlite3: that of packages for tests, else the one in node_modules. */
-export function projectNode(): string | undefined {
-  try {
+export const projectNode = (): string | undefined =>
+  attempt(() => {
     const system = { linux: 'linux', macos: 'darwin', windows: 'win' }[thisSystem];
     return packagedNode() ?? createRequire(import.meta.url).resolve(`node-${system}-${process.arch}/bin/node${system === 'win' ? '.exe' : ''}`);
-  } catch {
-    return undefined;
-  }
-}
+  });
 
 /** The Node that the manifest of this package names. Nobody can change it without changing the program. */
 function packagedNode(): string | undefined {

@@ -7,7 +7,7 @@ export { commandIn, engineNode, forNode, ownCommand, projectNode, shellCommand }
 export { storeCompiledCode } from './compiled.js';
 export { damageSentence, hear, hearDamage, hearing } from './damage.js';
 export { readStandardInput } from './input.js';
-export { diagnosticsOf, installedAs, logEvent } from './log.js';
+export { appendLog, diagnosticsOf, installedAs, logEvent } from './log.js';
 export * from './places.js';
 export { type ChosenProject, findProject, searchedFolders } from './projects.js';
 export { type ContractClient, type Frame, type FromEngine, maxFrameBytes, type ToEngine } from './protocol.js';

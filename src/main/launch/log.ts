@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { arch, release, totalmem } from 'node:os';
-import { join } from 'node:path';
-import { toTimestamp } from '../../core/base/index.js';
+import { dirname, join } from 'node:path';
+import { attempt, toTimestamp } from '../../core/base/index.js';
 import type { Diagnostics } from '../../core/contract/index.js';
 import { makeFolders, privateFile } from '../../core/files/index.js';
 import { thisPlatform, thisSystem } from '../../core/system/index.js';
@@ -35,27 +35,25 @@ const codeOf = (value: string | number | boolean): string =>
 
 /** Appends an event with its codes to the application's log. A log that cannot be written never keeps the app from working. */
 export function logEvent(event: LogEvent, codes: Readonly<Record<string, string | number | boolean>> = {}, dataDir: string = findDataDir()): void {
-  const file = logFile(dataDir);
-  try {
-    makeFolders(join(dataDir, 'logs'));
-    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(file, `${file}.old`);
-    const words = Object.entries(codes).map(([name, value]) => ` ${name}=${codeOf(value)}`);
-    appendFileSync(file, `${new Date().toISOString()} ${event}${words.join('')}\n`, { mode: privateFile });
-  } catch {
-    // A full or read-only disk.
-  }
+  const words = Object.entries(codes).map(([name, value]) => ` ${name}=${codeOf(value)}`);
+  // The disk may be full or read-only.
+  attempt(() => appendLog(logFile(dataDir), `${event}${words.join('')}`));
+}
+
+/** Appends a line with its time to a log. A full log is renamed, in place of the last one. */
+export function appendLog(file: string, text: string): void {
+  makeFolders(dirname(file));
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logLimit) renameSync(file, `${file}.old`);
+  appendFileSync(file, `${new Date().toISOString()} ${text}\n`, { mode: privateFile });
 }
 
 /** How this copy of Stemma was installed. */
 export function installedAs(env: Readonly<Record<string, string | undefined>> = process.env): string {
   if (!built().includes('app.asar')) return existsSync(built('..', 'src')) ? 'checkout' : 'npm';
   if (env.APPIMAGE) return 'AppImage';
-  try {
-    // electron-builder writes it into packages of Linux.
-    return readFileSync(built('..', '..', 'package-type'), 'utf8').trim();
-  } catch {
-    return { linux: 'tar.gz', macos: 'app', windows: 'nsis' }[thisSystem];
-  }
+  // electron-builder writes the file into packages of Linux.
+  const written = attempt(() => readFileSync(built('..', '..', 'package-type'), 'utf8').trim());
+  return written ?? { linux: 'tar.gz', macos: 'app', windows: 'nsis' }[thisSystem];
 }
 
 /** Facts about this installation, without content, titles or paths. */
@@ -68,14 +66,10 @@ export function diagnosticsOf(version: string, dataDir: string = findDataDir()):
     system: { platform: thisPlatform, release: release(), architecture: arch(), memoryBytes: totalmem() },
     installed: installedAs(),
     at: toTimestamp(Date.now()),
-    log: lastLines(dataDir),
+    log:
+      attempt(() => readFileSync(logFile(dataDir), 'utf8'))
+        ?.trimEnd()
+        .split('\n')
+        .slice(-shownLines) ?? [],
   };
-}
-
-function lastLines(dataDir: string): string[] {
-  try {
-    return readFileSync(logFile(dataDir), 'utf8').trimEnd().split('\n').slice(-shownLines);
-  } catch {
-    return [];
-  }
 }

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { badRequest } from '../../core/base/index.js';
+import { attempt, badRequest } from '../../core/base/index.js';
 import { homeFolder, realPathOf } from '../../core/files/index.js';
 import { sharedFolders, thisSystem } from '../../core/system/index.js';
 import { openTrustedProjects, projectIdIn, untrusted } from '../../core/trust/index.js';
@@ -31,16 +31,13 @@ export function findProject(named: string | undefined, search: ProjectSearch = {
   const { cwd = process.cwd(), env = process.env, trusts = false } = search;
   const name = named || env.STEMMA_PROJECT;
   if (name) return { dir: resolve(cwd, name), isFound: false };
-  const [dir, ...others] = nearestProjects(search);
+  const found = nearestProjects(search);
+  const [dir] = found;
   if (dir === undefined) return undefined;
-  if (others.length > 0)
-    throw badRequest(
-      'project',
-      `Several projects are in ${dirname(dir)}. Name one with --project or STEMMA_PROJECT: ${[dir, ...others].join(', ')}`,
-      {
-        candidates: [dir, ...others],
-      },
-    );
+  if (found.length > 1)
+    throw badRequest('project', `Several projects are in ${dirname(dir)}. Name one with --project or STEMMA_PROJECT: ${found.join(', ')}`, {
+      candidates: found,
+    });
   if (!trusts && !openTrustedProjects(findDataDir(env)).has(projectIdIn(dir) ?? '', dir)) throw untrusted(dir, 'Did not choose the nearest project');
   return { dir, isFound: true };
 }
@@ -73,14 +70,11 @@ export function searchedFolders(cwd: string, home: string, temporary: readonly s
 const isProject = (path: string): boolean =>
   path.endsWith('.stemma') && ['project.json', 'stemma.db'].some((name) => statSync(join(path, name), { throwIfNoEntry: false }) !== undefined);
 
-function projectsIn(folder: string): string[] {
-  try {
-    return readdirSync(folder)
+/** A folder that this person cannot list counts as one without a project. */
+const projectsIn = (folder: string): string[] =>
+  attempt(() =>
+    readdirSync(folder)
       .sort()
       .map((name) => join(folder, name))
-      .filter(isProject);
-  } catch {
-    // If this person cannot list a folder, it counts as a folder without a project.
-    return [];
-  }
-}
+      .filter(isProject),
+  ) ?? [];

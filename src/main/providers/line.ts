@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ORPCError } from '@orpc/server';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { attempt } from '../../core/base/index.js';
 import type { ReplyPiece } from '../../core/project/index.js';
 
 export interface Endpoint {
@@ -135,24 +136,16 @@ function waitOf(response: Response, attempt: number): number {
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> => wait(ms, undefined, { ...(signal && { signal }) });
 
 function eventIn(endpoint: Endpoint, data: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(data);
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
-  } catch {
-    // The error below quotes the text instead.
-  }
+  const value: unknown = attempt(() => JSON.parse(data));
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   throw unavailable(endpoint, `the reply is not JSON: ${data.slice(0, 200)}`);
 }
 
 /** The provider's error message, or the text of its reply. */
 function reasonIn(said: string): string {
-  try {
-    const { error } = JSON.parse(said) as { error?: { message?: unknown } };
-    if (typeof error?.message === 'string') return error.message;
-  } catch {
-    // Not JSON: the text itself is the reason.
-  }
-  return said || 'no reason given';
+  const answer = attempt(() => JSON.parse(said) as { error?: { message?: unknown } } | null);
+  const message = answer?.error?.message;
+  return typeof message === 'string' ? message : said || 'no reason given';
 }
 
 const describeError = (error: unknown): string => {
@@ -167,13 +160,9 @@ export const unavailable = (endpoint: Pick<Endpoint, 'name'>, what: string, data
 const unlisted = new Set([404, 405, 501]);
 
 function namesIn(list: string): string[] {
-  try {
-    const { data, models } = JSON.parse(list) as { data?: unknown; models?: unknown };
-    if (Array.isArray(data)) return data.flatMap((model: { id?: unknown } | null) => (typeof model?.id === 'string' ? [model.id] : []));
-    return Array.isArray(models) ? models.flatMap(answeringModel) : [];
-  } catch {
-    return [];
-  }
+  const { data, models } = attempt(() => JSON.parse(list) as { data?: unknown; models?: unknown } | null) ?? {};
+  if (Array.isArray(data)) return data.flatMap((model: { id?: unknown } | null) => (typeof model?.id === 'string' ? [model.id] : []));
+  return Array.isArray(models) ? models.flatMap(answeringModel) : [];
 }
 
 /** The name of a model, if it can answer. Gemini also lists other models, such as models for embeddings. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { attempt } from '../../core/base/index.js';
 
 /** Headers with credentials, which are not stored (R5). */
 const credentialHeaders = ['authorization', 'proxy-authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'cookie'];
@@ -22,18 +23,10 @@ export const withoutSecrets = (text: string, secrets: readonly string[]): string
 
 /** Removes secrets from a JSON document, however its strings escape them. `found`: whether one was removed. Undefined if it is not JSON. */
 export function jsonWithoutSecrets(text: string, secrets: readonly string[]): { readonly text: string; readonly found: boolean } | undefined {
-  const value = parsed(text);
+  const value: unknown = attempt(() => JSON.parse(text));
   if (value === undefined) return undefined;
   const plain = JSON.stringify(value);
   // The only characters of a key that JSON escapes are quotes and backslashes.
   const clean = withoutSecrets(plain, [...secrets, ...secrets.map((secret) => JSON.stringify(secret).slice(1, -1))]);
   return clean === plain ? { text, found: false } : { text: clean, found: true };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { attempt } from '../../core/base/index.js';
 import { type Environment, type System, thisSystem } from '../../core/system/index.js';
 import { systemProgram } from './programs.js';
 
@@ -22,15 +23,10 @@ export function isRunning(id: number): boolean {
 /** The command line of a running process, its words joined by spaces; undefined if it has ended or the system does not say. */
 export function commandOf(id: number, system: System = thisSystem, env: Environment = process.env): string | undefined {
   if (!Number.isSafeInteger(id) || id <= 0) return undefined;
-  if (system === 'linux') return readOrSkip(`/proc/${id}/cmdline`)?.replaceAll('\0', ' ').trim() || undefined;
+  if (system === 'linux') return wordsOf(id)?.replaceAll('\0', ' ').trim() || undefined;
   const [program, ...args] = questionAbout(id, system, env);
-  try {
-    return (
-      execFileSync(program, args, { encoding: 'utf8', timeout: askMs, stdio: ['ignore', 'pipe', 'ignore'], windowsHide: true }).trim() || undefined
-    );
-  } catch {
-    return undefined;
-  }
+  const ask = () => execFileSync(program, args, { encoding: 'utf8', timeout: askMs, stdio: ['ignore', 'pipe', 'ignore'], windowsHide: true });
+  return attempt(ask)?.trim() || undefined;
 }
 
 /** The program that says the command line of a process. */
@@ -49,31 +45,13 @@ export const questionAbout = (id: number, system: 'macos' | 'windows', env: Envi
 /** The command lines of this user's processes that work in a folder. Undefined where the system does not say, or takes seconds (macOS). */
 export function processesIn(folder: string, system: System = thisSystem): string[] | undefined {
   if (system !== 'linux') return undefined;
-  let ids: string[];
-  try {
-    ids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  } catch {
-    return undefined;
-  }
-  return ids.filter((id) => folderOf(id) === folder).flatMap((id) => readOrSkip(`/proc/${id}/cmdline`) ?? []);
+  const ids = attempt(() => readdirSync('/proc').filter((name) => /^\d+$/.test(name)));
+  return ids?.filter((id) => folderOf(id) === folder).flatMap((id) => wordsOf(id) ?? []);
 }
 
 /** The working directory of a process; undefined if the process has ended or belongs to another user. */
-function folderOf(id: string): string | undefined {
-  try {
-    return readlinkSync(`/proc/${id}/cwd`);
-  } catch {
-    return undefined;
-  }
-}
-
-function readOrSkip(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
+const folderOf = (id: string): string | undefined => attempt(() => readlinkSync(`/proc/${id}/cwd`));
+const wordsOf = (id: number | string): string | undefined => attempt(() => readFileSync(`/proc/${id}/cmdline`, 'utf8'));
 
 /**
  * Asks a process to end: a signal on POSIX. Windows has no such request, so the process ends at once, with those that it started.
@@ -81,11 +59,8 @@ function readOrSkip(path: string): string | undefined {
  */
 export function endProcess(id: number, how: 'soon' | 'now', system: System = thisSystem): void {
   if (system === 'windows') return void endTree(id, system);
-  try {
-    process.kill(id, how === 'now' ? 'SIGQUIT' : 'SIGINT');
-  } catch {
-    // It has ended already.
-  }
+  // It may have ended already.
+  attempt(() => process.kill(id, how === 'now' ? 'SIGQUIT' : 'SIGINT'));
 }
 
 /** The program that ends a process of Windows and all that it started. */
@@ -104,9 +79,6 @@ export function endTree(id: number, system: System = thisSystem, env: Environmen
     spawnSync(program, args, { stdio: 'ignore', timeout: askMs, windowsHide: true });
     return;
   }
-  try {
-    process.kill(-id, 'SIGKILL');
-  } catch {
-    // It has ended already.
-  }
+  // It may have ended already.
+  attempt(() => process.kill(-id, 'SIGKILL'));
 }

@@ -1,4 +1,5 @@
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
+import { attempt } from '../../core/base/index.js';
 import { batchLine, type Environment, pathRules, type System, thisSystem, variableOf } from '../../core/system/index.js';
 
 /** What is known about the disk when a program is looked for. Tests give their own. */
@@ -18,27 +19,22 @@ export interface ProgramSearch {
 const maxShimBytes = 16 * 1024;
 
 const thisDisk: Disk = {
-  isProgram: (path) => {
-    try {
+  isProgram: (path) =>
+    attempt(() => {
       // Windows has no permission to run; every file that can be read passes.
       accessSync(path, constants.X_OK);
       return statSync(path).isFile();
-    } catch {
-      return false;
-    }
-  },
-  beginning: (path) => {
-    let file: number | undefined;
-    try {
-      file = openSync(path, 'r');
-      const bytes = Buffer.alloc(maxShimBytes);
-      return bytes.toString('utf8', 0, readSync(file, bytes, 0, maxShimBytes, 0));
-    } catch {
-      return undefined;
-    } finally {
-      if (file !== undefined) closeSync(file);
-    }
-  },
+    }) ?? false,
+  beginning: (path) =>
+    attempt(() => {
+      const file = openSync(path, 'r');
+      try {
+        const bytes = Buffer.alloc(maxShimBytes);
+        return bytes.toString('utf8', 0, readSync(file, bytes, 0, maxShimBytes, 0));
+      } finally {
+        closeSync(file);
+      }
+    }),
 };
 
 /** Endings of programs that Windows starts, in the order in which it looks for them. Scripts of other languages are not started. */

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { attempt } from '../../core/base/index.js';
 import { makeTemporary, privateProgram } from '../../core/files/index.js';
 import { commandLine, type Environment, quoted, type System, thisSystem, windowsArgument } from '../../core/system/index.js';
 import { type Disk, findProgram, launchOf, systemProgram } from './programs.js';
@@ -113,13 +114,11 @@ function windowsTerminal({ folder, commands }: Commands, around: Around): Termin
 function windowsStep(program: string, args: readonly string[], around: Around): string | undefined {
   const path = findProgram(program, around);
   if (path === undefined) return undefined;
-  try {
+  return attempt(() => {
     const launch = launchOf(path, args, around);
     const words = launch.isVerbatim ? launch.args.join(' ') : launch.args.map(windowsArgument).join(' ');
     return `Start-Step ${text(launch.file)} ${text(words)}`;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /** A text of PowerShell, always in quotes. */

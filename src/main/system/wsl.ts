@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { attempt } from '../../core/base/index.js';
 import { type Environment, pathRules, type System, thisSystem } from '../../core/system/index.js';
 import { systemProgram } from './programs.js';
 
@@ -15,20 +16,11 @@ export interface Wsl {
 const askMs = 3_000;
 
 const thisWsl = (env: Environment): Wsl => ({
-  ask: (program, args) => {
-    try {
-      return execFileSync(program, args, { timeout: askMs, stdio: ['ignore', 'pipe', 'ignore'], windowsHide: true, env: { ...env, WSL_UTF8: '1' } });
-    } catch {
-      return undefined;
-    }
-  },
-  list: (folder) => {
-    try {
-      return readdirSync(folder);
-    } catch {
-      return [];
-    }
-  },
+  ask: (program, args) =>
+    attempt(() =>
+      execFileSync(program, args, { timeout: askMs, stdio: ['ignore', 'pipe', 'ignore'], windowsHide: true, env: { ...env, WSL_UTF8: '1' } }),
+    ),
+  list: (folder) => attempt(() => readdirSync(folder)) ?? [],
 });
 
 /** Systems of Docker Desktop and others that have no persons. */

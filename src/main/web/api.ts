@@ -7,6 +7,7 @@ import { OpenAPIGenerator } from '@orpc/openapi';
 import { OpenAPIHandler } from '@orpc/openapi/node';
 import { type AnyRouter, os } from '@orpc/server';
 import { ZodToJsonSchemaConverter } from '@orpc/zod/zod4';
+import { attempt } from '../../core/base/index.js';
 import { contract, damageHeader } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { readInput } from './body.js';
@@ -87,12 +88,8 @@ export async function answerApi(request: IncomingMessage, response: ServerRespon
 function projectOf({ headers }: IncomingMessage, startupProject: string | null): string | null | ORPCError<string, unknown> {
   const named = headers['stemma-project'];
   if (typeof named !== 'string') return startupProject;
-  try {
-    return decodeURIComponent(named);
-  } catch {
-    const message = `The header stemma-project is not percent-encoded UTF-8: ${JSON.stringify(named)}.`;
-    return new ORPCError('BAD_REQUEST', { message, data: { field: 'stemma-project' } });
-  }
+  const message = `The header stemma-project is not percent-encoded UTF-8: ${JSON.stringify(named)}.`;
+  return attempt(() => decodeURIComponent(named)) ?? new ORPCError('BAD_REQUEST', { message, data: { field: 'stemma-project' } });
 }
 
 const asError = (error: Error): ORPCError<string, unknown> =>

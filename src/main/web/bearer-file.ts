@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, unlinkSync, writeSync } from 'node:fs';
+import { attempt } from '../../core/base/index.js';
 import { createPrivate } from '../../core/files/index.js';
 
 export interface BearerFile {
@@ -13,13 +14,8 @@ export function writeBearerFile(path: string, bearer: string): BearerFile {
   fsyncSync(file);
   closeSync(file);
   return {
-    remove: () => {
-      try {
-        unlinkSync(path);
-      } catch {
-        // The file was already removed.
-      }
-    },
+    // Somebody may have removed the file already.
+    remove: () => attempt(() => unlinkSync(path)),
   };
 }
 

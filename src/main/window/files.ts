@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
+import { attempt } from '../../core/base/index.js';
 import { securityHeaders } from './policy.js';
 
 export interface FileAnswer {
@@ -24,13 +25,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 /** The file below `root` that an address names. Undefined if it leaves the root, is hidden, has an unknown type or cannot be decoded. */
 export function fileAt(root: string, pathname: string): string | undefined {
-  let decoded: string;
-  try {
-    decoded = decodeURIComponent(pathname);
-  } catch {
-    return undefined;
-  }
-  if (/[\0\\]/.test(decoded)) return undefined;
+  const decoded = attempt(() => decodeURIComponent(pathname));
+  if (decoded === undefined || /[\0\\]/.test(decoded)) return undefined;
   const names = decoded.split('/').filter((name) => name !== '');
   if (names.some((name) => name.startsWith('.') || name.includes(':'))) return undefined;
   const path = normalize(join(root, ...(names.length ? names : ['index.html'])));
