@@ -5,7 +5,7 @@ import { digestCommit } from '../../core/chain/index.js';
 import { findRule, fixedFields, inOrder, isFixed, objectsOf, referencesOf, type SentItem, validateItem } from '../../core/sync/index.js';
 import type { GrantHolder } from './access.js';
 import type { InProject } from './database.js';
-import { hashName } from './names.js';
+import { hashArray, hashName } from './names.js';
 import { wholesAmong } from './wholes.js';
 
 export interface UnstoredItem {
@@ -180,7 +180,7 @@ async function heldObjects(tx: InProject, items: readonly NamedItem[], sent: Rea
   const rows = await tx
     .selectFrom('object')
     .select('hash')
-    .where(sql<boolean>`hash = any(${allOf(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`)
+    .where(sql<boolean>`hash = any(${hashArray(hashes)}::bytea[])`)
     .execute();
   return [...rows.map(({ hash }) => hash.toString('hex')), ...(await wholesAmong(tx, hashes)).keys()];
 }

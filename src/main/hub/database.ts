@@ -57,6 +57,24 @@ export interface Tables {
 /** A transaction that sees the rows of one project only. Row-level security enforces this for every query. */
 export type InProject = Transaction<Tables>;
 
+/** Adds a line to the audit log. */
+export const addToAudit = (
+  all: Kysely<Tables>,
+  {
+    count,
+    ...line
+  }: { readonly project: number | null; readonly by: string; readonly action: string; readonly count: number; readonly what?: string | undefined },
+): Promise<unknown> =>
+  all
+    .insertInto('audit')
+    .values({ ...line, count: String(count) })
+    .execute();
+
+/** Rows in parts that one statement can store: PostgreSQL takes at most 65,535 parameters. */
+export function* inStatements<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
+  for (let at = 0; at < rows.length; at += 5_000) yield rows.slice(at, at + 5_000);
+}
+
 interface ProjectWork<T> {
   /** True if a crash may lose everything that the work writes. */
   readonly isRead?: boolean;

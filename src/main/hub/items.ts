@@ -3,7 +3,7 @@ import type { JsonObject } from '../../core/base/index.js';
 import type { SentItem } from '../../core/sync/index.js';
 import type { GrantHolder } from './access.js';
 import { checkItems, type UnstoredItem } from './checks.js';
-import type { InProject } from './database.js';
+import { addToAudit, type InProject, inStatements } from './database.js';
 import { aboutOf, namesOfItems, namesOfRefused } from './names.js';
 import { newestDigests, newestSeq } from './newest.js';
 import type { ShareView } from './shares.js';
@@ -49,30 +49,25 @@ export async function pageOfItems(tx: InProject, after: number, view: ShareView 
   };
 }
 
-/** The formats of a project's commits. They are collected once for each hub process; a later call looks at new commits only. */
-export interface CommitFormats {
-  /** Those among these names that a commit of the project has. */
-  among(tx: InProject, project: number, names: readonly string[]): Promise<ReadonlySet<string>>;
-}
+/** The formats of a project's commits, of which a caller wants these. */
+export type CommitFormats = (tx: InProject, project: number, wanted: readonly string[]) => Promise<ReadonlySet<string>>;
 
-/** Opens the formats of a hub process. */
+/** Opens the formats of a hub process. They are collected once; a later call looks at new commits only. */
 export function openCommitFormats(): CommitFormats {
   const held = new Map<number, { upTo: number; readonly formats: Set<string> }>();
-  return {
-    among: async (tx, project, names) => {
-      const known = held.get(project) ?? { upTo: 0, formats: new Set<string>() };
-      held.set(project, known);
-      if (names.every((name) => known.formats.has(name))) return known.formats;
-      // Not read as JSON: PostgreSQL refuses a NUL in any text of it. The quotes of a text have a backslash before them, so only the column matches.
-      const { rows } = await sql<{ format: string | null; seq: string }>`
-        SELECT substring(convert_from(body, 'UTF8') from '"format":"([a-z0-9-]+)"') AS format, max(seq) AS seq FROM item
-         WHERE seq > ${String(known.upTo)}::bigint AND kind = 'context' GROUP BY 1`.execute(tx);
-      for (const { format, seq } of rows) {
-        if (format !== null) known.formats.add(format);
-        known.upTo = Math.max(known.upTo, Number(seq));
-      }
-      return known.formats;
-    },
+  return async (tx, project, wanted) => {
+    const known = held.get(project) ?? { upTo: 0, formats: new Set<string>() };
+    held.set(project, known);
+    if (wanted.every((name) => known.formats.has(name))) return known.formats;
+    // Not read as JSON: PostgreSQL refuses a NUL in any text of it. The quotes of a text have a backslash before them, so only the column matches.
+    const { rows } = await sql<{ format: string | null; seq: string }>`
+      SELECT substring(convert_from(body, 'UTF8') from '"format":"([a-z0-9-]+)"') AS format, max(seq) AS seq FROM item
+       WHERE seq > ${String(known.upTo)}::bigint AND kind = 'context' GROUP BY 1`.execute(tx);
+    for (const { format, seq } of rows) {
+      if (format !== null) known.formats.add(format);
+      known.upTo = Math.max(known.upTo, Number(seq));
+    }
+    return known.formats;
   };
 }
 
@@ -106,12 +101,8 @@ export async function storeItems(
 ): Promise<StoredParcel> {
   await sql`SELECT pg_advisory_xact_lock(${project})`.execute(tx);
   const { accepted, refused } = await checkItems(tx, holder, items, sent);
-  const newest = new Map(
-    await newestDigests(
-      tx,
-      accepted.map(({ name }) => name),
-    ),
-  );
+  const names = accepted.map(({ name }) => name);
+  const newest = new Map(await newestDigests(tx, names));
   let seq = await newestSeq(tx);
   const rows = accepted.flatMap(({ item: { kind, digest, body }, name }) => {
     if (newest.get(name.toString('hex')) === digest) return [];
@@ -130,16 +121,8 @@ export async function storeItems(
       },
     ];
   });
-  const rowsAtOnce = 5_000;
-  for (let i = 0; i < rows.length; i += rowsAtOnce)
-    await tx
-      .insertInto('item')
-      .values(rows.slice(i, i + rowsAtOnce))
-      .execute();
+  for (const some of inStatements(rows)) await tx.insertInto('item').values(some).execute();
   if (refused.length > 0)
-    await tx
-      .insertInto('audit')
-      .values({ project, by: holder.name, action: 'refused items', count: String(refused.length), what: namesOfRefused(refused) })
-      .execute();
+    await addToAudit(tx, { project, by: holder.name, action: 'refused items', count: refused.length, what: namesOfRefused(refused) });
   return { seq, stored: rows.length, refused, what: namesOfItems(rows) };
 }

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { StemmaError, toTimestamp } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
 import { allows, type GrantHolder, newToken, projectFor, projectsOf, requireAction } from './access.js';
-import type { Tables } from './database.js';
+import { addToAudit, type Tables } from './database.js';
 import { hashName } from './names.js';
 import { type Called, os } from './procedure.js';
 
@@ -50,18 +50,12 @@ async function addMember(
             .execute();
     const { no } = await tx
       .insertInto('token')
-      .values({ hash, name: input.name, role: input.role, project, expires_at, revoked_at: null, identity, made_by: holder.no })
+      .values({ hash, name: input.name, role: input.role, project, expires_at, identity, made_by: holder.no })
       .returning('no')
       .executeTakeFirstOrThrow();
-    const ended = await takeOver(
-      tx,
-      { no, role: input.role, expiresAt: expires_at },
-      earlier.map((row) => row.no),
-    );
-    await tx
-      .insertInto('audit')
-      .values({ project, by: holder.name, action: `add ${input.role} ${input.name}`, count: String(1 + ended.length), what: whatEnded(ended) })
-      .execute();
+    const ended = await takeOver(tx, { no, role: input.role, expiresAt: expires_at }, earlier);
+    const action = `add ${input.role} ${input.name}`;
+    await addToAudit(tx, { project, by: holder.name, action, count: 1 + ended.length, what: whatEnded(ended) });
     return { id: no, token };
   });
 }
@@ -70,14 +64,18 @@ async function addMember(
 async function takeOver(
   tx: Transaction<Tables>,
   { no, role, expiresAt }: { readonly no: number; readonly role: HubRole; readonly expiresAt: Date | null },
-  earlier: readonly number[],
+  earlier: readonly { readonly no: number }[],
 ): Promise<Made[]> {
   if (earlier.length === 0) return [];
   const mayStay = (isLink: boolean): boolean => (isLink ? allows({ role }, 'write') && allows({ role }, 'read') : allows({ role }, 'administer'));
   const made = await tx
     .updateTable('token')
     .set({ made_by: no })
-    .where('made_by', 'in', earlier)
+    .where(
+      'made_by',
+      'in',
+      earlier.map((row) => row.no),
+    )
     // Somebody who gives themselves a new role made it.
     .where('no', '<>', no)
     .where('revoked_at', 'is', null)
@@ -132,32 +130,17 @@ export const members = {
     const rows = await database.all
       .selectFrom('token')
       .leftJoin('project', 'project.no', 'token.project')
-      .select([
-        'token.no',
-        'token.name',
-        'token.role',
-        'token.created_at',
-        'token.expires_at',
-        'token.revoked_at',
-        'token.shared',
-        'token.identity',
-        'token.made_by',
-        'project.name as project',
-      ])
+      .select(['token.no as id', 'token.name', 'token.role', 'token.identity', 'token.made_by as madeBy', 'project.name as project'])
+      .select(['token.created_at as createdAt', 'expires_at as expiresAt', 'revoked_at as revokedAt', 'shared'])
       .where((where) => where.or([where('token.project', '=', project.no), where('token.project', 'is', null)]))
       .orderBy('token.no')
       .execute();
-    return rows.map((row) => ({
-      id: row.no,
-      name: row.name,
-      role: row.role,
-      project: row.project,
-      createdAt: toTimestamp(row.created_at.getTime()),
-      expiresAt: row.expires_at && toTimestamp(row.expires_at.getTime()),
-      revoked: row.revoked_at !== null,
-      isLink: row.shared !== null,
-      identity: row.identity,
-      madeBy: row.made_by,
+    return rows.map(({ createdAt, expiresAt, revokedAt, shared, ...row }) => ({
+      ...row,
+      createdAt: toTimestamp(createdAt.getTime()),
+      expiresAt: expiresAt && toTimestamp(expiresAt.getTime()),
+      revoked: revokedAt !== null,
+      isLink: shared !== null,
     }));
   }),
   add: os.members.add.handler(({ input, context }) => addMember(context, input, null)),
@@ -165,37 +148,25 @@ export const members = {
   grant: os.members.grant.handler(async ({ input, context }) => ({ id: (await addMember(context, input, input.identity)).id })),
   share: os.members.share.handler(async ({ input, context: { database, holder } }) => {
     requireAction(holder, 'write');
+    const { name, role, expiresAt } = input;
     const project = await projectFor(database, holder, input.project, 'read');
-    const [shared, against] = [input.commit, ...(input.against === undefined ? [] : [input.against])].map((digest) => hashName('context', digest));
-    for (const name of [shared, against].filter((each) => each !== undefined)) {
+    const commits = [input.commit, input.against].flatMap((digest) => (digest === undefined ? [] : [hashName('context', digest)]));
+    for (const commit of commits) {
       const isHere = await database.inProject(project.no, (tx) =>
-        tx.selectFrom('item').select('seq').where('name', '=', name).limit(1).executeTakeFirst(),
+        tx.selectFrom('item').select('seq').where('name', '=', commit).limit(1).executeTakeFirst(),
       );
       if (!isHere) throw new StemmaError('NOT_FOUND', 'The hub does not hold this commit yet. Push it first.', { id: input.commit });
     }
+    const [shared, against] = commits;
     const { token, hash } = newToken();
     return database.all.transaction().execute(async (tx) => {
       await holdFast(tx, holder);
       const { no } = await tx
         .insertInto('token')
-        .values({
-          hash,
-          name: input.name,
-          role: input.role,
-          project: project.no,
-          expires_at: expiryWithin(input.expiresAt, holder),
-          revoked_at: null,
-          shared: shared ?? null,
-          against: against ?? null,
-          made_by: holder.no,
-          identity: null,
-        })
+        .values({ hash, name, role, project: project.no, expires_at: expiryWithin(expiresAt, holder), shared, against, made_by: holder.no })
         .returning('no')
         .executeTakeFirstOrThrow();
-      await tx
-        .insertInto('audit')
-        .values({ project: project.no, by: holder.name, action: `share ${input.commit}`, count: '1' })
-        .execute();
+      await addToAudit(tx, { project: project.no, by: holder.name, action: `share ${input.commit}`, count: 1 });
       return { id: no, token };
     });
   }),
@@ -232,10 +203,7 @@ export const members = {
         .where('no', 'not in', own)
         .execute();
       await tx.updateTable('token').set({ made_by: null }).where('made_by', 'in', ended).where('no', 'in', own).execute();
-      await tx
-        .insertInto('audit')
-        .values({ project: row.project, by: holder.name, action: `revoke ${row.name}`, count: String(ended.length), what: whatEnded(made) })
-        .execute();
+      await addToAudit(tx, { project: row.project, by: holder.name, action: `revoke ${row.name}`, count: ended.length, what: whatEnded(made) });
       return { id: input.id, made };
     });
   }),

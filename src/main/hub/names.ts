@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import type { JsonObject } from '../../core/base/index.js';
 
 /** The name of an item as the database stores it: SHA-256 of its kind and key. */
 export const hashName = (kind: string, key: string): Buffer => createHash('sha256').update(`${kind}\0${key}`).digest();
+
+/** Hashes as a list that a query takes. */
+export const hashArray = (hashes: readonly string[]) => sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')));
 
 /** Kinds of items that belong to a commit, except for commits. */
 const ofCommit: ReadonlySet<string> = new Set(['contextVersion', 'started', 'branchMark']);
@@ -16,9 +20,7 @@ export function aboutOf(kind: string, { parent, context }: JsonObject): Buffer |
 /** Items for the audit log: the count of each kind, and their numbers. Undefined if there are no items. */
 export function namesOfItems(items: readonly { readonly kind: string; readonly seq: string }[]): string | undefined {
   if (items.length === 0) return undefined;
-  const counts = new Map<string, number>();
-  for (const { kind } of items) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  const kinds = [...counts].map(([kind, count]) => `${kind} ${count}`).join(', ');
+  const kinds = [...Map.groupBy(items, ({ kind }) => kind)].map(([kind, all]) => `${kind} ${all.length}`).join(', ');
   return `${kinds} (records ${items[0]?.seq} to ${items.at(-1)?.seq})`;
 }
 

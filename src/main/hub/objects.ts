@@ -6,7 +6,8 @@ import { corrupt, recent } from '../../core/base/index.js';
 import type { BackingStore } from '../../core/replicas/index.js';
 import { maxParcelBytes, type SentObject } from '../../core/sync/index.js';
 import { type BucketLimits, patientStore } from './bucket.js';
-import type { InProject } from './database.js';
+import { type InProject, inStatements } from './database.js';
+import { hashArray } from './names.js';
 
 /**
  * The objects of a hub. Objects that arrive together become one compressed file in the bucket, so that many small objects need few requests. The
@@ -81,7 +82,7 @@ async function locate(tx: InProject, hashes: readonly string[], bytes: number): 
     .selectFrom('object')
     .innerJoin('pack', 'pack.no', 'object.pack')
     .select(['object.hash', 'object.type', 'object.start', 'object.size', 'pack.hash as file'])
-    .where(sql<boolean>`object.hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`)
+    .where(sql<boolean>`object.hash = any(${hashArray(hashes)}::bytea[])`)
     .where('object.expired_at', 'is', null)
     .orderBy('object.pack')
     .orderBy('object.start')
@@ -101,46 +102,27 @@ async function locate(tx: InProject, hashes: readonly string[], bytes: number): 
 }
 
 async function record(tx: InProject, project: number, { hash, size, objects }: Written): Promise<void> {
-  const { no } = await tx
-    .insertInto('pack')
-    .values({ project, hash, size: String(size), removed_at: null })
-    .returning('no')
-    .executeTakeFirstOrThrow();
+  const pack = { project, hash, size: String(size) };
+  const { no } = await tx.insertInto('pack').values(pack).returning('no').executeTakeFirstOrThrow();
   let start = 0;
   const known = new Set<string>();
   const all = objects.map((object) => {
-    const row = {
-      project,
-      hash: Buffer.from(object.hash, 'hex'),
-      type: object.contentType,
-      pack: no,
-      start: String(start),
-      size: String(object.bytes.length),
-      expired_at: null,
-    };
-    start += object.bytes.length;
-    return row;
+    const size = object.bytes.length;
+    start += size;
+    return { project, hash: Buffer.from(object.hash, 'hex'), type: object.contentType, pack: no, start: String(start - size), size: String(size) };
   });
   // A parcel may name an object twice, but one statement stores a row only once.
   const rows = all.filter(({ hash }) => known.size < known.add(hash.toString('hex')).size);
-  for (let i = 0; i < rows.length; i += rowsAtOnce)
+  for (const some of inStatements(rows))
     await tx
       .insertInto('object')
-      .values(rows.slice(i, i + rowsAtOnce))
+      .values(some)
       // A new push restores content that retention removed.
       .onConflict((conflict) =>
         conflict
           .columns(['project', 'hash'])
-          .doUpdateSet((eb) => ({
-            pack: eb.ref('excluded.pack'),
-            start: eb.ref('excluded.start'),
-            size: eb.ref('excluded.size'),
-            expired_at: null,
-          }))
+          .doUpdateSet(({ ref }) => ({ pack: ref('excluded.pack'), start: ref('excluded.start'), size: ref('excluded.size'), expired_at: null }))
           .where('object.expired_at', 'is not', null),
       )
       .execute();
 }
-
-/** Rows per INSERT: PostgreSQL takes at most 65,535 parameters. */
-const rowsAtOnce = 5_000;

@@ -2,7 +2,8 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { outlineVersion } from '../../core/chain/index.js';
 import { encodeOutline, findReader, outlineOfParsed } from '../../core/formats/index.js';
-import type { InProject } from './database.js';
+import { type InProject, inStatements } from './database.js';
+import { hashArray } from './names.js';
 import type { BucketObject, HubObjects } from './objects.js';
 
 /** The most bytes of content that one request parses, and that are in memory at once. Further contents get no outline; the client fetches them. */
@@ -25,7 +26,7 @@ export async function knownOutlines(tx: InProject, objects: HubObjects, wanted: 
   const rows = await tx
     .selectFrom('outline')
     .select(['hash', 'format', 'data'])
-    .where(sql<boolean>`hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`)
+    .where(sql<boolean>`hash = any(${hashArray(hashes)}::bytea[])`)
     .where('parser', '=', outlineVersion)
     .execute();
   const outlines = new Map(rows.map(({ hash, format, data }) => [`${hash.toString('hex')} ${format}`, data.toString()]));
@@ -70,15 +71,17 @@ export async function makeOutlines(objects: HubObjects, missing: KnownOutlines['
 
 /** Stores outlines for the next question. */
 export async function storeOutlines(tx: InProject, project: number, made: readonly MadeOutline[]): Promise<void> {
-  const rowsAtOnce = 1_000;
-  for (let at = 0; at < made.length; at += rowsAtOnce)
+  const rows = made.map(({ hash, format, data }) => ({
+    project,
+    hash: Buffer.from(hash, 'hex'),
+    format,
+    parser: outlineVersion,
+    data: Buffer.from(data),
+  }));
+  for (const some of inStatements(rows))
     await tx
       .insertInto('outline')
-      .values(
-        made
-          .slice(at, at + rowsAtOnce)
-          .map(({ hash, format, data }) => ({ project, hash: Buffer.from(hash, 'hex'), format, parser: outlineVersion, data: Buffer.from(data) })),
-      )
+      .values(some)
       .onConflict((conflict) => conflict.doNothing())
       .execute();
 }

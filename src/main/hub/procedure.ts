@@ -14,8 +14,8 @@ import { requireOpen, type ShareViews } from './shares.js';
 export interface HubContext {
   readonly database: HubDatabase;
   readonly objects: HubObjects;
-  readonly views: ShareViews;
-  readonly formats: CommitFormats;
+  readonly viewOf: ShareViews;
+  readonly formatsIn: CommitFormats;
   readonly authorization: string | undefined;
   /** The caller, if the door has checked the token already. */
   readonly caller?: HubCaller | undefined;

@@ -1,5 +1,5 @@
 import type { GrantHolder, HubCaller } from './access.js';
-import type { HubDatabase } from './database.js';
+import { addToAudit, type HubDatabase } from './database.js';
 
 /** A call that the hub refused. It names no content. */
 interface RefusedCall {
@@ -34,21 +34,10 @@ const shortened = (text: string | undefined): string | undefined => text?.slice(
 /** Opens the notes. A note that cannot be written does not change the answer to the call. */
 export function openRefusals({ all }: HubDatabase): Refusals {
   const waiting = new Map<string, Waiting>();
-  const write = (call: RefusedCall, project: number | null, count: number): Promise<void> =>
-    all
-      .insertInto('audit')
-      .values({
-        project,
-        by: call.holder?.name ?? 'unknown',
-        action: `refused ${call.procedure}`,
-        count: String(count),
-        what: [call.code, call.field, call.address].filter((each) => each !== undefined).join(' '),
-      })
-      .execute()
-      .then(
-        () => {},
-        () => {},
-      );
+  const write = async ({ holder, procedure, ...call }: RefusedCall, project: number | null, count: number): Promise<void> => {
+    const what = [call.code, call.field, call.address].filter((each) => each !== undefined).join(' ');
+    await addToAudit(all, { project, by: holder?.name ?? 'unknown', action: `refused ${procedure}`, count, what }).catch(() => {});
+  };
   const end = async (name: string): Promise<void> => {
     const noted = waiting.get(name);
     waiting.delete(name);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { BackingStore } from '../../core/replicas/index.js';
-import type { HubDatabase } from './database.js';
+import { addToAudit, type HubDatabase } from './database.js';
 
 /** The advisory lock that lets only one of several hub processes remove contents. */
 const lock = 7_362_001;
@@ -18,11 +18,7 @@ export async function removeExpired({ all }: HubDatabase, store: Pick<BackingSto
         UPDATE object o SET expired_at = now() FROM pack p
          WHERE p.no = o.pack AND o.project = ${no} AND o.expired_at IS NULL AND p.at < now() - make_interval(days => ${retention})`.execute(tx);
       const count = Number(expired.numAffectedRows ?? 0);
-      if (count > 0)
-        await tx
-          .insertInto('audit')
-          .values({ project: no, by: 'hub', action: 'retention', count: String(count) })
-          .execute();
+      if (count > 0) await addToAudit(tx, { project: no, by: 'hub', action: 'retention', count });
       // Files that older hubs wrote may serve several projects.
       const { rows: files } = await sql<{ no: string; hash: Buffer }>`
         SELECT p.no, p.hash FROM pack p

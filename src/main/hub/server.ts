@@ -72,7 +72,7 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
   } = options;
   const metrics = openHubMetrics(database.pool);
   const refusals = openRefusals(database);
-  const services = { database, objects, oidc, views: openShareViews(), formats: openCommitFormats() };
+  const services = { database, objects, oidc, viewOf: openShareViews(), formatsIn: openCommitFormats() };
   const door = openDoor({ ...services, metrics, refusals, onProblem }, { ...usualLimits, ...options.limits });
   const answerShare = openShareRoute(services, door);
   const isHealthy = openHealth(database);
@@ -165,10 +165,7 @@ export async function firstToken({ all }: HubDatabase): Promise<string | undefin
     await sql`LOCK TABLE token IN SHARE ROW EXCLUSIVE MODE`.execute(tx);
     if (await tx.selectFrom('token').select('no').where('role', '=', 'admin').limit(1).executeTakeFirst()) return undefined;
     const { token, hash } = newToken();
-    await tx
-      .insertInto('token')
-      .values({ hash, name: 'admin', role: 'admin', project: null, expires_at: null, revoked_at: null, shared: null, made_by: null, identity: null })
-      .execute();
+    await tx.insertInto('token').values({ hash, name: 'admin', role: 'admin' }).execute();
     return token;
   });
 }

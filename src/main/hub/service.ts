@@ -15,10 +15,10 @@ import {
 } from '../../core/sync/index.js';
 import { allows, type GrantHolder, type OpenProject, projectFor, projectsOf, requireAction } from './access.js';
 import { holdUnpacked } from './body.js';
-import type { InProject } from './database.js';
+import { addToAudit, type InProject } from './database.js';
 import { pageOfItems, storeItems } from './items.js';
 import { members } from './members.js';
-import { hashName, namesOfObjects } from './names.js';
+import { hashArray, hashName, namesOfObjects } from './names.js';
 import { newestDigests, newestSeq } from './newest.js';
 import { knownOutlines, makeOutlines, storeOutlines, type WantedOutline } from './outlines.js';
 import { peopleAt } from './presence.js';
@@ -26,7 +26,7 @@ import { type Called, os, within } from './procedure.js';
 import type { ShareView } from './shares.js';
 import { locateParts, proveWhole, recordWhole, wholesAmong } from './wholes.js';
 
-const isOneOf = (hashes: readonly string[]) => sql<boolean>`hash = any(${sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')))}::bytea[])`;
+const isOneOf = (hashes: readonly string[]) => sql<boolean>`hash = any(${hashArray(hashes)}::bytea[])`;
 
 async function knownObjects(tx: InProject, hashes: readonly string[]): Promise<ReadonlySet<string>> {
   if (hashes.length === 0) return new Set();
@@ -59,10 +59,10 @@ function requireKinds(items: readonly SentItem[]): void {
 }
 
 /** @throws BAD_REQUEST for a format that neither this version nor a commit of the project has: each one would be parsed and stored. */
-async function requireFormats(tx: InProject, project: number, { formats }: Called, contents: readonly WantedOutline[]): Promise<void> {
+async function requireFormats(tx: InProject, project: number, { formatsIn }: Called, contents: readonly WantedOutline[]): Promise<void> {
   const unusual = contents.filter(([, format]) => !findFormat(format));
   const names = [...new Set(unusual.map(([, format]) => format))];
-  const known = await formats.among(tx, project, names);
+  const known = await formatsIn(tx, project, names);
   const unknown = names.find((name) => !known.has(name));
   if (unknown !== undefined) throw badRequest('contents', `No commit of this project has the format ${unknown}.`);
 }
@@ -85,8 +85,8 @@ async function storeSent(context: Called, project: string, { items, objects }: P
 }
 
 /** The view of a share link; undefined for the token of a member. */
-const openView = (tx: InProject, { no }: OpenProject, { holder, views }: Called): Promise<ShareView> | undefined =>
-  holder.shared === null ? undefined : views.of(tx, no, holder.shared);
+const openView = (tx: InProject, { no }: OpenProject, { holder, viewOf }: Called): Promise<ShareView> | undefined =>
+  holder.shared === null ? undefined : viewOf(tx, no, holder.shared);
 
 const sync = {
   hello: os.sync.hello.handler(({ input, context }) =>
@@ -225,16 +225,13 @@ const projects = {
       .onConflict((conflict) => conflict.doNothing())
       .returning('no')
       .executeTakeFirst();
-    if (created) await database.all.insertInto('audit').values({ project: created.no, by: holder.name, action: 'create', count: '1' }).execute();
+    if (created) await addToAudit(database.all, { project: created.no, by: holder.name, action: 'create', count: 1 });
     return input;
   }),
   retain: os.projects.retain.handler(async ({ input, context: { database, holder } }) => {
     const { no } = await projectFor(database, holder, input.project, 'administer');
     await database.all.updateTable('project').set({ retention: input.days }).where('no', '=', no).execute();
-    await database.all
-      .insertInto('audit')
-      .values({ project: no, by: holder.name, action: 'set retention', count: String(input.days ?? 0) })
-      .execute();
+    await addToAudit(database.all, { project: no, by: holder.name, action: 'set retention', count: input.days ?? 0 });
     return input;
   }),
 };

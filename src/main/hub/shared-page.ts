@@ -12,27 +12,23 @@ import { hashName } from './names.js';
 
 const keptPages = 8;
 
-export interface SharedPages {
-  /**
-   * The page of a shared commit, as `stemma export --format html` writes it, or of a comparison. It is made from a clone with the link's token, which
-   * holds only the shared commits and their ancestors. `shared`: the names of the shared commits. @throws the errors of a pull with the link's token.
-   */
-  page(token: string, hub: Hub, shared: readonly Buffer[]): Promise<string>;
-}
+/**
+ * The page of a shared commit, as `stemma export --format html` writes it, or of a comparison. It is made from a clone with the link's token, which
+ * holds only the shared commits and their ancestors. `shared`: the names of the shared commits. @throws the errors of a pull with the link's token.
+ */
+type SharedPages = (token: string, hub: Hub, shared: readonly Buffer[]) => Promise<string>;
 
 /** Opens the pages of share links. A commit never changes, so each page is made only once. */
 export function openSharedPages(): SharedPages {
   const kept = new Map<string, Promise<string>>();
-  return {
-    page: (token, hub, shared) => {
-      const known = kept.get(token);
-      if (known) return known;
-      const made = makePage(hub, shared);
-      kept.set(token, made);
-      made.catch(() => kept.delete(token));
-      for (const [oldest] of kept) if (kept.size > keptPages) kept.delete(oldest);
-      return made;
-    },
+  return (token, hub, shared) => {
+    const known = kept.get(token);
+    if (known) return known;
+    const made = makePage(hub, shared);
+    kept.set(token, made);
+    made.catch(() => kept.delete(token));
+    for (const [oldest] of kept) if (kept.size > keptPages) kept.delete(oldest);
+    return made;
   };
 }
 

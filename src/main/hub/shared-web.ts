@@ -15,13 +15,13 @@ const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 403, NOT_FOUN
 
 /** Serves `/share/PROJECT/TOKEN`, the page of a link, and `…/page`, the session in its frame. False for other paths. */
 export function openShareRoute(services: Omit<HubContext, 'authorization'>, door: Pick<HubDoor, 'admit'>) {
-  const pages = openSharedPages();
+  const pageOf = openSharedPages();
   const answer = async (caller: HubCaller, request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {
     const { shared, role, expiresAt } = holderIn(caller, project);
     if (shared === null) throw new StemmaError('UNAUTHORIZED', 'This is a token, not a share link.', { field: 'token' });
     const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization: undefined, caller } }), project);
     await hub.hello();
-    if (isPage) return pages.page(token, hub, shared);
+    if (isPage) return pageOf(token, hub, shared);
     const isSecure = 'encrypted' in request.socket || request.headers['x-forwarded-proto'] === 'https';
     return frameOf({ project, link: `${isSecure ? 'https' : 'http'}://${request.headers.host ?? 'hub'}/share/${project}/${token}`, role, expiresAt });
   };

@@ -31,10 +31,8 @@ interface HeldView {
   upTo: number;
 }
 
-export interface ShareViews {
-  /** The view of a link. It is computed once: what came before a commit never changes, so a later call looks at new items only. */
-  of(tx: InProject, project: number, commits: readonly Buffer[]): Promise<ShareView>;
-}
+/** The view of a link. It is computed once: what came before a commit never changes, so a later call looks at new items only. */
+export type ShareViews = (tx: InProject, project: number, commits: readonly Buffer[]) => Promise<ShareView>;
 
 /** The most bytes of views to keep, and about how many an item of a view takes. */
 const kept = { bytes: 128 * 1024 * 1024, perItem: 300 };
@@ -57,14 +55,12 @@ export function openShareViews(): ShareViews {
     held.set(name, view, (view.seqs.length + view.line.size + view.objects.size) * kept.perItem);
     return view;
   };
-  return {
-    of: (tx, project, commits) => {
-      const name = [project, ...commits.map((commit) => commit.toString('hex'))].join(' ');
-      // Calls at the same time wait for one walk.
-      const running = computing.get(name) ?? viewAt(tx, name, commits).finally(() => computing.delete(name));
-      computing.set(name, running);
-      return running;
-    },
+  return (tx, project, commits) => {
+    const name = [project, ...commits.map((commit) => commit.toString('hex'))].join(' ');
+    // Calls at the same time wait for one walk.
+    const running = computing.get(name) ?? viewAt(tx, name, commits).finally(() => computing.delete(name));
+    computing.set(name, running);
+    return running;
   };
 }
 

@@ -3,9 +3,8 @@ import { blake3Parts } from '../../core/artifacts/index.js';
 import { badRequest, StemmaError } from '../../core/base/index.js';
 import type { ObjectFacts, WholeObject } from '../../core/sync/index.js';
 import type { InProject } from './database.js';
+import { hashArray } from './names.js';
 import type { BucketObject, HubObjects } from './objects.js';
-
-const hashArray = (hashes: readonly string[]) => sql.val(hashes.map((hash) => Buffer.from(hash, 'hex')));
 
 /** @throws NOT_FOUND if the hub lacks a part; BAD_REQUEST if the parts do not have the object's size. */
 export async function locateParts(tx: InProject, objects: HubObjects, { hash, size, parts }: WholeObject): Promise<BucketObject[]> {

@@ -4,13 +4,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { JsonObject } from '../../../core/base/index.js';
 import { aboutOf } from '../names.js';
-import { identity } from './010-identity.js';
-import { comparison } from './011-comparison.js';
-import { retention } from './012-retention.js';
-import { parts } from './013-parts.js';
-import { outlines } from './014-outlines.js';
-import { auditedWhat } from './015-audit.js';
-import { policies } from './016-policies.js';
 
 /** Every statement of the first step: projects, tokens, items, objects in packs, and who did what. */
 const first = `
@@ -128,6 +121,76 @@ async function fillAbout(db: Kysely<unknown>): Promise<void> {
     last = rows.at(-1);
   }
 }
+
+/**
+ * Members who sign in at an issuer. They are rows of `token` whose hash nobody has a token for, so that an older hub keeps working and
+ * what such a member wrote has an author like everything else.
+ */
+const identity = ['ALTER TABLE token ADD COLUMN identity text', 'CREATE INDEX token_of_identity ON token (identity) WHERE identity IS NOT NULL'];
+
+/** Links to a comparison: the name of the other commit. */
+const comparison = ['ALTER TABLE token ADD COLUMN against bytea'];
+
+/** Retention: how long the contents of a project stay. */
+const retention = [
+  // Days that contents stay after they arrived. Null: for ever.
+  'ALTER TABLE project ADD COLUMN retention integer',
+  // When a file of the bucket arrived. Files from before this step count as new.
+  'ALTER TABLE pack ADD COLUMN at timestamptz NOT NULL DEFAULT now()',
+  'ALTER TABLE pack ADD COLUMN removed_at timestamptz',
+  // Set when the content of an object was removed. Its row stays, so that commits can still name it.
+  'ALTER TABLE object ADD COLUMN expired_at timestamptz',
+  // A later push brings the content back.
+  'GRANT UPDATE (pack, start, size, expired_at) ON object TO stemma_project',
+  'CREATE INDEX object_in_pack ON object (pack)',
+];
+
+/** Objects that are stored in several parts. */
+const parts = [
+  // Objects that are too large for one file: their parts are objects of their own, in this order.
+  `CREATE TABLE whole (
+     project integer NOT NULL REFERENCES project(no),
+     hash    bytea NOT NULL,
+     type    text NOT NULL,
+     size    bigint NOT NULL,
+     parts   bytea[] NOT NULL,
+     PRIMARY KEY (project, hash)
+   )`,
+  'ALTER TABLE whole ENABLE ROW LEVEL SECURITY',
+  "CREATE POLICY own ON whole TO stemma_project USING (project = current_setting('stemma.project')::integer)",
+  'GRANT SELECT, INSERT ON whole TO stemma_project',
+];
+
+/** Outlines of commits, for people who open a project without a clone. */
+const outlines = [
+  // What a commit holds, without its texts: made of its content at the first question, so that readers need not fetch it.
+  `CREATE TABLE outline (
+     project integer NOT NULL REFERENCES project(no),
+     hash    bytea NOT NULL,
+     format  text NOT NULL,
+     parser  integer NOT NULL,
+     data    bytea NOT NULL,
+     PRIMARY KEY (project, hash, format, parser)
+   )`,
+  'ALTER TABLE outline ENABLE ROW LEVEL SECURITY',
+  "CREATE POLICY own ON outline TO stemma_project USING (project = current_setting('stemma.project')::integer)",
+  'GRANT SELECT, INSERT ON outline TO stemma_project',
+];
+
+/** What a call read or wrote, by kinds, numbers of records and hashes: never content. */
+const auditedWhat = ['ALTER TABLE audit ADD COLUMN what text'];
+
+/** Work on a project sees neither the rows of other projects nor hashes of tokens. */
+const policies = [
+  'ALTER TABLE project ENABLE ROW LEVEL SECURITY',
+  // A session that has not chosen its project yet finds it here.
+  "CREATE POLICY own ON project TO stemma_project USING (no = coalesce(nullif(current_setting('stemma.project', true), '')::integer, no))",
+  'ALTER TABLE token ENABLE ROW LEVEL SECURITY',
+  "CREATE POLICY own ON token TO stemma_project USING (project IS NULL OR project = current_setting('stemma.project')::integer)",
+  // Older hubs read only the number and the name of a token in such work.
+  'REVOKE SELECT ON token FROM stemma_project',
+  'GRANT SELECT (no, name, project, shared) ON token TO stemma_project',
+];
 
 const execute = async (db: Kysely<unknown>, all: readonly string[]): Promise<void> => {
   for (const statement of all) await sql.raw(statement).execute(db);
