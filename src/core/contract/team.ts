@@ -4,7 +4,7 @@ import { redacted } from './export.js';
 import { projectInfo } from './project.js';
 import { contextPrefix, count, flag, list, matching, procedure, timestamp, upTo, webAddress } from './scalars.js';
 
-const projectName = matching(
+export const projectName = matching(
   /^[a-z0-9][a-z0-9._-]{0,99}$/,
   'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores',
 ).describe('The name of the project on the hub.');

@@ -1,14 +1,10 @@
 import { oc } from '@orpc/contract';
 import { z } from 'zod';
-import { timestamp } from '../../core/contract/index.js';
+import { list, projectName, timestamp } from '../../core/contract/index.js';
 import type { HubRole } from '../../core/sync/index.js';
 
 const roles = ['reader', 'reviewer', 'writer', 'admin', 'pusher'] as const satisfies readonly HubRole[];
 
-const projectName = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,99}$/, 'a project of a hub has a name of at most 100 lower-case letters, digits, dots, hyphens and underscores')
-  .describe('The name of the project on the hub.');
 const hash = z.string().regex(/^[0-9a-f]{64}$/, 'a hash has 64 hex digits');
 const seq = z.number().int().nonnegative();
 const kind = z.string().regex(/^[a-zA-Z]{1,64}$/, 'a kind has at most 64 letters');
@@ -29,13 +25,10 @@ const id = z.number().int().min(1).max(2_147_483_647);
 const role = z.enum(roles);
 const maxAsked = 5_000;
 const maxParts = 1_000;
-const hashes = z
-  .array(hash)
-  .min(1)
-  .max(4 * maxAsked);
+const hashes = list(hash, 4 * maxAsked).min(1);
 
-/** The most texts and numbers in an answer: a client checks what a hub answers by the same schemas. */
-const most = { name: 400, reason: 20_000, list: 100_000 } as const;
+/** The most characters in an answer: a client checks what a hub answers by the same schemas. */
+const most = { name: 400, reason: 20_000 } as const;
 const named = z.string().max(most.name);
 /** A new token. It stands in addresses of share links. */
 const token = z.string().regex(/^stm_[\w-]{1,400}$/, 'a token is stm_ with letters, digits, hyphens and underscores');
@@ -68,14 +61,20 @@ const made = z.object({ id: no, name: named, role, isLink: z.boolean() });
 /** The end of a token: a time that the database can hold. */
 const end = timestamp.refine((at) => /^\d{4}-/.test(at) && at >= '1970', 'a token ends in a year from 1970 to 9999').optional();
 
-const newMember = z.strictObject({
-  project: projectName.nullable(),
-  name: text(200),
-  role,
-  expiresAt: end,
-});
+const newMember = z.strictObject({ project: projectName.nullable(), name: text(200), role, expiresAt: end });
 
 const project = z.strictObject({ project: projectName });
+/** A call about a project. */
+const onProject = <Fields extends z.ZodRawShape>(fields: Fields) => oc.input(project.extend(fields));
+
+/** An item that the hub did not store. */
+const refused = z.object({ kind: named, key: z.string().max(4_096), reason: z.string().max(most.reason) });
+const object = z.object({
+  size: seq.max(maxObjectBytes),
+  contentType: mediaType,
+  isExpired: z.boolean(),
+  parts: list(hash, maxParts).optional(),
+});
 
 /** The number of days that contents are kept. Null means forever. */
 const retention = project.extend({ days: z.number().int().min(1).max(36_500).nullable() });
@@ -83,97 +82,42 @@ const retention = project.extend({ days: z.number().int().min(1).max(36_500).nul
 /** The contract of a hub, over HTTP with a token as the bearer. `core/sync` packs the parcels. */
 export const hubContract = {
   sync: {
-    hello: oc.input(project).output(
-      z.object({
-        id: projectId,
-        seq,
-        role,
-        name: named,
-        retention: seq.nullable().default(null),
-        people: z.array(named).max(most.list).default([]),
-      }),
+    hello: onProject({}).output(
+      z.object({ id: projectId, seq, role, name: named, retention: seq.nullable().default(null), people: list(named).default([]) }),
     ),
-    lack: oc
-      .input(project.extend({ items: z.array(z.tuple([kind, key, hash])).max(maxAsked), objects: z.array(hash).max(4 * maxAsked) }))
-      .output(z.object({ items: z.array(no).max(most.list), objects: z.array(no).max(most.list) })),
-    send: oc.input(project.extend({ parcel })).output(
-      z.object({
-        seq,
-        stored: seq,
-        refused: z
-          .array(z.object({ kind: named, key: z.string().max(4_096), reason: z.string().max(most.reason) }))
-          .max(most.list)
-          .default([]),
-      }),
+    lack: onProject({ items: list(z.tuple([kind, key, hash]), maxAsked), objects: list(hash, 4 * maxAsked) }).output(
+      z.object({ items: list(no), objects: list(no) }),
     ),
-    items: oc.input(project.extend({ after: seq })).output(z.object({ seq, isLast: z.boolean(), parcel })),
-    objects: oc.input(project.extend({ hashes })).output(parcel),
-    outlines: oc
-      .input(
-        project.extend({
-          contents: z
-            .array(z.tuple([hash, text(100)]))
-            .min(1)
-            .max(maxAsked),
-          /** Objects to include in the answer, because the first screen needs items and objects, and each call takes time. */
-          objects: hashes.optional(),
-        }),
-      )
-      .output(z.object({ version: seq, outlines: parcel, objects: parcel.optional() })),
-    join: oc
-      .input(project.extend({ hash, contentType: mediaType, size: seq.max(maxObjectBytes), parts: z.array(hash).min(1).max(maxParts) }))
-      .output(z.object({})),
-    about: oc.input(project.extend({ hashes })).output(
-      z
-        .array(
-          z
-            .object({
-              size: seq.max(maxObjectBytes),
-              contentType: mediaType,
-              isExpired: z.boolean(),
-              parts: z.array(hash).max(maxParts).optional(),
-            })
-            .nullable(),
-        )
-        .max(most.list),
-    ),
+    send: onProject({ parcel }).output(z.object({ seq, stored: seq, refused: list(refused).default([]) })),
+    items: onProject({ after: seq }).output(z.object({ seq, isLast: z.boolean(), parcel })),
+    objects: onProject({ hashes }).output(parcel),
+    outlines: onProject({
+      contents: list(z.tuple([hash, text(100)]), maxAsked).min(1),
+      /** Objects to include in the answer, because the first screen needs items and objects, and each call takes time. */
+      objects: hashes.optional(),
+    }).output(z.object({ version: seq, outlines: parcel, objects: parcel.optional() })),
+    join: onProject({ hash, contentType: mediaType, size: seq.max(maxObjectBytes), parts: list(hash, maxParts).min(1) }).output(z.object({})),
+    about: onProject({ hashes }).output(list(object.nullable())),
   },
   projects: {
-    list: oc.input(z.strictObject({})).output(z.array(z.object({ project: projectName, role })).max(most.list)),
+    list: oc.input(z.strictObject({})).output(list(z.object({ project: projectName, role }))),
     create: oc.input(project).output(project),
     retain: oc.input(retention).output(retention),
   },
   members: {
-    list: oc.input(project).output(z.array(member).max(most.list)),
+    list: onProject({}).output(list(member)),
     add: oc.input(newMember).output(z.object({ id: no, token })),
     grant: oc.input(newMember.extend({ identity: text(320) })).output(z.object({ id: no })),
-    share: oc
-      .input(
-        project.extend({
-          commit: hash,
-          against: hash.optional(),
-          name: text(200),
-          role: z.enum(['reader', 'reviewer']),
-          expiresAt: end,
-        }),
-      )
-      .output(z.object({ id: no, token })),
-    revoke: oc
-      .input(
-        z.strictObject({
-          id,
-          /** What stays of the tokens and links that the member made. */
-          keep: z.array(id).max(10_000).default([]),
-        }),
-      )
-      .output(z.object({ id: no, made: z.array(made).max(most.list).default([]) })),
+    share: onProject({ commit: hash, against: hash.optional(), name: text(200), role: z.enum(['reader', 'reviewer']), expiresAt: end }).output(
+      z.object({ id: no, token }),
+    ),
+    /** `keep`: what stays of the tokens and links that the member made. */
+    revoke: oc.input(z.strictObject({ id, keep: list(id, 10_000).default([]) })).output(z.object({ id: no, made: list(made).default([]) })),
   },
   audit: {
-    list: oc
-      .input(project.extend({ before: seq.optional(), limit: z.number().int().min(1).max(1_000).default(100) }))
-      .output(
-        z.array(z.object({ no, at: timestamp, by: named, action: named, count: seq, what: z.string().max(most.reason).nullable() })).max(most.list),
-      ),
+    list: onProject({ before: seq.optional(), limit: z.number().int().min(1).max(1_000).default(100) }).output(
+      list(z.object({ no, at: timestamp, by: named, action: named, count: seq, what: z.string().max(most.reason).nullable() })),
+    ),
   },
 };
 export type HubContract = typeof hubContract;
