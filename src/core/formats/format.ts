@@ -20,29 +20,31 @@ export type WritableEntry = EntryDraft & {
   readonly usage?: TokenUsage;
 };
 
-/** The facts beyond text, call and result, the most important first. A format without a field for a fact reports its loss (losses.ts). */
-export const facts = [
-  'thinking',
-  'unsignedThinking',
-  'sealedThinking',
-  'signature',
-  'image',
-  'resultImage',
-  'linkedImage',
-  'block',
-  'error',
-  'blank',
-  'summary',
-  'system',
-  'event',
-  'serverTool',
-  'injected',
-  'resultData',
-  'model',
-  'author',
-  'time',
-] as const;
-export type Fact = (typeof facts)[number];
+/** The facts beyond text, call and result, the most important first, with their names in reports of a loss (losses.ts). */
+export const factNames = {
+  thinking: 'thinking',
+  unsignedThinking: 'unsigned thinking',
+  sealedThinking: 'encrypted thinking',
+  signature: 'signature of the thinking',
+  image: 'image',
+  resultImage: 'image in a tool result',
+  linkedImage: 'linked image',
+  block: 'block of one provider only',
+  error: 'error flag of a tool result',
+  blank: 'answer without visible text',
+  summary: 'mark as a summary',
+  system: 'system role',
+  event: 'note of the runtime',
+  serverTool: 'call of a tool of the provider',
+  injected: 'mark as added by the runtime',
+  resultData: 'structured data of a tool result',
+  model: 'name of the model',
+  author: 'name of the author',
+  time: 'time',
+} as const;
+export type Fact = keyof typeof factNames;
+/** All facts. A format without a field for one of them reports its loss. */
+export const facts = Object.keys(factNames) as readonly Fact[];
 
 /** All facts except those that a format has no field for. */
 export const factsWithout = (...missing: readonly Fact[]): readonly Fact[] => facts.filter((fact) => !missing.includes(fact));

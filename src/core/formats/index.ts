@@ -75,7 +75,7 @@ export { isTooLarge, leftOutImage, maxImageBytes } from './shared/images.js';
 export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';
 export { queuedPrefix, recordOfKey } from './shared/keys.js';
-export { maxWholeBytes } from './shared/lazy-records.js';
+export { maxWholeBytes } from './shared/lazy-lines.js';
 export {
   type DeltaLosses,
   deltaLosses,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { copilotCli } from '../../../src/core/formats/copilot-cli/index.js';
 import type { FileBytes, PlanContext } from '../../../src/core/formats/index.js';
-import { maxWholeBytes } from '../../../src/core/formats/shared/lazy-records.js';
+import { maxWholeBytes } from '../../../src/core/formats/shared/lazy-lines.js';
 
 /** A session that is too large to be held in memory. */
 function largeSession(): Buffer {

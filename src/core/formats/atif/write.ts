@@ -3,6 +3,7 @@ import type { SessionOptions, TokenUsage, WritableEntry, WriteOptions } from '..
 import { objectsIn } from '../shared/drafts.js';
 import { inRecords, writeLine } from '../shared/entry-lines.js';
 import { groupMessages, textsOf } from '../shared/groups.js';
+import { encodeLines } from '../shared/jsonl.js';
 import { outlastsSummary } from '../shared/kept.js';
 import { readRecords } from '../shared/records.js';
 import { byProgram, dialect, formatId, nameIn, readRoot, readStep, residualsOf, stepName, versionIn, writtenVersion } from './schema.js';
@@ -17,8 +18,7 @@ interface Draft {
 /** Writes entries as lines of steps. `extra.stemma` of a step holds facts that ATIF has no field for; images are omitted. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const id = options.sessionId ?? 'stemma';
-  const lines = stepsOf(entries, options).map((step) => `${JSON.stringify({ atif: id, step })}\n`);
-  return encodeText(lines.join(''));
+  return encodeLines(stepsOf(entries, options).map((step) => ({ atif: id, step })));
 }
 
 const isHeld = ({ kind, marks, result }: WritableEntry): boolean =>

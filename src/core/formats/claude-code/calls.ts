@@ -7,9 +7,9 @@ import {
   type CallPart,
   type CallTerms,
   type CallTokens,
-  countIn,
   countsIn,
   doesOf,
+  isCount,
   joinCalls,
   noCounts,
   partOfEntries,
@@ -32,13 +32,13 @@ export function countsOfUsage(usage: Json | undefined): CallTokens & { readonly 
     reasoning: isObject(given.output_tokens_details) ? given.output_tokens_details.thinking_tokens : undefined,
   });
   const { cacheWrite, cacheWrite1h } = counts;
-  const short = countIn(written.ephemeral_5m_input_tokens);
+  const short = written.ephemeral_5m_input_tokens;
   if (cacheWrite !== null && cacheWrite1h !== null && cacheWrite1h > cacheWrite)
     return { ...counts, cacheWrite1h: null, flaw: `one-hour cache writes (${cacheWrite1h}) exceed all cache writes (${cacheWrite})` };
-  if (cacheWrite !== null && cacheWrite1h !== null && typeof short === 'number' && short + cacheWrite1h !== cacheWrite)
+  if (cacheWrite !== null && cacheWrite1h !== null && isCount(short) && short + cacheWrite1h !== cacheWrite)
     return { ...counts, flaw: `cache writes for five minutes (${short}) and an hour (${cacheWrite1h}) are not all cache writes (${cacheWrite})` };
   // Without the split, all writes are five-minute writes, because the parameter for the longer cache also makes the provider report the split.
-  return cacheWrite === null && typeof short === 'number' && cacheWrite1h !== null ? { ...counts, cacheWrite: short + cacheWrite1h } : counts;
+  return cacheWrite === null && isCount(short) && cacheWrite1h !== null ? { ...counts, cacheWrite: short + cacheWrite1h } : counts;
 }
 
 /** Whether the line was written after the reply had ended. Earlier lines have no stop reason, and an output count of a few tokens. */
@@ -48,8 +48,7 @@ export const isFinalMessage = (message: Json | undefined): boolean => isObject(m
 function serverToolsIn(given: JsonObject): Record<string, number> | undefined {
   const uses = Object.entries(isObject(given.server_tool_use) ? given.server_tool_use : {}).flatMap(([name, count]) => {
     const tool = name.replace(/_requests$/, '').replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-    const uses = countIn(count);
-    return typeof uses === 'number' && uses > 0 ? [[tool, uses] as const] : [];
+    return isCount(count) && count > 0 ? [[tool, count] as const] : [];
   });
   return uses.length > 0 ? Object.fromEntries(uses) : undefined;
 }
@@ -135,34 +134,23 @@ function totalsIn(record: JsonObject): CallPart | undefined {
     const counts = isObject(record.usage) ? countsOfUsage(record.usage) : noCounts;
     return all === null && counts === noCounts ? undefined : { others: [totalPart('', counts, { cost: all, webSearch: null })] };
   }
-  return {
-    others: Object.entries(modelUsage).flatMap(([model, usage]) =>
-      isObject(usage)
-        ? [
-            totalPart(
-              model,
-              countsIn({
-                input: usage.inputTokens,
-                cacheRead: usage.cacheReadInputTokens,
-                cacheWrite: usage.cacheCreationInputTokens,
-                cacheWrite1h: usage.cacheCreationEphemeral1hInputTokens,
-                output: usage.outputTokens,
-                reasoning: undefined,
-              }),
-              { cost: numberAt(usage, 'costUSD'), webSearch: countOrNull(usage.webSearchRequests) },
-            ),
-          ]
-        : [],
-    ),
-  };
+  const parts = Object.entries(modelUsage).flatMap(([model, usage]) => {
+    if (!isObject(usage)) return [];
+    const counts = countsIn({
+      input: usage.inputTokens,
+      cacheRead: usage.cacheReadInputTokens,
+      cacheWrite: usage.cacheCreationInputTokens,
+      cacheWrite1h: usage.cacheCreationEphemeral1hInputTokens,
+      output: usage.outputTokens,
+      reasoning: undefined,
+    });
+    const { webSearchRequests: searches } = usage;
+    return [totalPart(model, counts, { cost: numberAt(usage, 'costUSD'), webSearch: isCount(searches) ? searches : null })];
+  });
+  return { others: parts };
 }
 
-const numberAt = (value: JsonObject, name: string): number | null => (typeof value[name] === 'number' ? (value[name] as number) : null);
-
-function countOrNull(value: Json | undefined): number | null {
-  const count = countIn(value);
-  return count === 'refused' ? null : count;
-}
+const numberAt = (value: JsonObject, name: string): number | null => (typeof value[name] === 'number' ? value[name] : null);
 
 function totalPart(model: string, counts: CallTokens, total: AgentTotal): CallPart {
   const id = `total:${model}`;
@@ -177,7 +165,6 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
   const model = stringAt(record.message, 'model');
   if (!first || model === syntheticModel) return undefined;
   const message = isObject(record.message) ? record.message : {};
-  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw } = countsOfUsage(message.usage);
   return {
     at: first.at,
     others: besidesOf(record, first),
@@ -187,13 +174,7 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
       model: model ?? null,
       isFinal: isFinalMessage(message),
       does: doesOf(entries),
-      input,
-      cacheRead,
-      cacheWrite,
-      cacheWrite1h,
-      output,
-      reasoning,
-      flaw,
+      ...countsOfUsage(message.usage),
       ...(isObject(record.forkedFrom) && { replayed: true }),
       window: windowIn(message.usage),
       terms: termsIn(message.usage),

@@ -1,6 +1,7 @@
-import { encodeText, isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import { interrupted } from '../anthropic-messages/index.js';
 import type { SessionOptions } from '../format.js';
+import { encodeLines } from '../shared/jsonl.js';
 import { absorbedIn } from './parse-entries.js';
 import { scanLines } from './parse-lines.js';
 import { isChained, messageIdOf, readBlocks, readTime, resultIdsOf, roleInTree, uuidOf } from './schema.js';
@@ -36,7 +37,7 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
     ...loose.map((record) => ({ ...record, ...('sessionId' in record ? { sessionId: options.sessionId } : {}) })),
     ...title,
   ];
-  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeLines(lines);
 }
 
 /** A prompt only in the queue becomes the attachment in which a resumed session reads it, behind the results of calls that ran then. */

@@ -1,11 +1,12 @@
-import { badRequest, type EntryKey, encodeText, isObject, type JsonObject } from '../../base/index.js';
+import { badRequest, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
 import { systemPromptType } from '../anthropic-messages/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { callBlock } from '../shared/anthropic-blocks.js';
-import { cutAt } from '../shared/jsonl.js';
+import { base64Of } from '../shared/groups.js';
+import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { summariesFirst } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
-import { textParts } from '../shared/result-parts.js';
+import { resultContent } from '../shared/result-parts.js';
 import { blockOfNumber } from './parse-entries.js';
 import { type RecordPiece, scanLines } from './parse-lines.js';
 import { foreignSeals, isChained, sealsField, uuidOf } from './schema.js';
@@ -19,7 +20,7 @@ function blockKey(key: string | undefined): { readonly uuid: string; readonly bl
 /** Writes a delta. Entries of one record, by key, stay together and keep their keys. Keys other than `<uuid>.<block>` get a new id. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const blocks = groupBlocks(summariesFirst(entries));
-  const lines: string[] = [];
+  const lines: object[] = [];
   const used = new Set<string>();
   let parentUuid = options.parentRecord ?? null;
   for (let at = 0; at < blocks.length; ) {
@@ -30,10 +31,10 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     const group = [first];
     for (at++; isFree && at < blocks.length && isSameRecord(group, blocks[at] as WrittenBlock); at++) group.push(blocks[at] as WrittenBlock);
     used.add(uuid);
-    lines.push(`${JSON.stringify(writeRecord(group, { uuid, parentUuid, options }))}\n`);
+    lines.push(writeRecord(group, { uuid, parentUuid, options }));
     parentUuid = uuid;
   }
-  return encodeText(lines.join(''));
+  return encodeLines(lines);
 }
 
 /** An entry that becomes a block, with the parts inside of it (images in a tool's result). */
@@ -158,8 +159,9 @@ function turnOf(group: readonly WrittenBlock[]): object {
   };
 }
 
+const textBlock = (text: string): object => ({ type: 'text', text });
 /** An empty text replaces a removed block, so that the other blocks keep their keys. The agent neither sends nor shows it. */
-const noText = { type: 'text', text: '' };
+const noText = textBlock('');
 const positionOf = ({ key }: WrittenBlock): number => key?.block ?? 0;
 
 function answerBlock(entry: WritableEntry): object {
@@ -174,7 +176,7 @@ function answerBlock(entry: WritableEntry): object {
     case 'event':
       return otherBlock(entry);
     default:
-      return { type: 'text', text: entry.text ?? '' };
+      return textBlock(entry.text ?? '');
   }
 }
 
@@ -183,30 +185,20 @@ const withoutForeign = (result: unknown): object =>
 
 function turnBlock({ entry, parts }: WrittenBlock): object {
   if (entry.kind === 'image' || entry.kind === 'event') return otherBlock(entry);
-  if (entry.kind !== 'tool_result') return { type: 'text', text: entry.text ?? '' };
+  if (entry.kind !== 'tool_result') return textBlock(entry.text ?? '');
   return {
     type: 'tool_result',
     tool_use_id: entry.toolCallId ?? '',
-    content: resultContent(entry, parts.map(otherBlock)),
+    content: resultContent(entry, parts.map(otherBlock), textBlock),
     ...(entry.isError ? { is_error: true } : {}),
   };
 }
 
-/** The original list of the result with its other parts in place, else its text followed by the other parts. */
-function resultContent(entry: WritableEntry, others: readonly object[]): string | object[] {
-  const waiting = [...others];
-  const text = (one: string): object => ({ type: 'text', text: one });
-  const list = textParts(entry)?.flatMap((part) => (part === null ? (waiting.shift() ?? []) : [text(part)]));
-  if (!list && waiting.length === 0) return entry.text ?? '';
-  return [...(list ?? (entry.text ? [text(entry.text)] : [])), ...waiting];
-}
-
 function otherBlock(entry: WritableEntry): object {
-  if (!entry.media)
-    return typeof entry.result === 'object' && entry.result !== null ? entry.result : { type: 'text', text: entry.text ?? `[${entry.kind}]` };
-  const { mediaType, bytes } = entry.media;
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  return { type: mediaType.startsWith('image/') ? 'image' : 'document', source: { type: 'base64', media_type: mediaType, data } };
+  const { media, result } = entry;
+  if (!media) return typeof result === 'object' && result !== null ? result : textBlock(entry.text ?? `[${entry.kind}]`);
+  const source = { type: 'base64', media_type: media.mediaType, data: base64Of(media) };
+  return { type: media.mediaType.startsWith('image/') ? 'image' : 'document', source };
 }
 
 /** The delta up to the entry. A record with more blocks is written again without them. @throws BAD_REQUEST if no such entry exists. */

@@ -1,5 +1,6 @@
-import { encodeText, isObject, type JsonObject } from '../../base/index.js';
+import { isObject, type JsonObject } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
+import { encodeLines } from '../shared/jsonl.js';
 import { readLine, scanLines } from './schema.js';
 
 /** The version that the lines imitate, for a history that Codex did not write. */
@@ -33,9 +34,7 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
   });
   const all = [{ timestamp: options.now, type: 'session_meta', payload: meta }, ...history];
   const isNumbered = meta.history_mode === 'paginated';
-  return encodeText(
-    all.map(({ timestamp, ...line }, ordinal) => `${JSON.stringify({ timestamp, ...(isNumbered && { ordinal }), ...line })}\n`).join(''),
-  );
+  return encodeLines(all.map(({ timestamp, ...line }, ordinal) => ({ timestamp, ...(isNumbered && { ordinal }), ...line })));
 }
 
 /** The events that the screen shows when a history is resumed. */

@@ -1,9 +1,10 @@
-import { badRequest, type EntryKey, encodeText, isObject, type JsonObject } from '../../base/index.js';
+import { badRequest, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { cutAt } from '../shared/jsonl.js';
+import { base64Of, dataUrlOf } from '../shared/groups.js';
+import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { isKept } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
-import { textParts } from '../shared/result-parts.js';
+import { resultContent } from '../shared/result-parts.js';
 import { placedLines, readItems } from './parse.js';
 import { sentItem } from './parse-sent.js';
 import { readLine, scanLines } from './schema.js';
@@ -19,7 +20,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     lines.push({ timestamp: group[0].entries[0].at ?? options.now, ...line });
     at += group.length;
   }
-  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeLines(lines);
 }
 
 /** The entries as items of the Responses API, without ids, which the provider assigns, and without calls that a provider answered itself. */
@@ -134,7 +135,11 @@ function itemFor({ name: id, entries: group }: Item): object {
         type: entry.marks?.includes('custom') ? 'custom_tool_call_output' : 'function_call_output',
         id,
         call_id: callId,
-        output: outputOf(entry, group.slice(1)),
+        output: resultContent(
+          entry,
+          group.slice(1).map((part) => mediaPart(part, 'user')),
+          (text) => textPart('user', text),
+        ),
         ...(entry.isError && { is_error: true }),
       };
     case 'image':
@@ -165,11 +170,14 @@ function callItem(entry: WritableEntry, id: string, callId: string): object {
 
 function imageItem(entry: WritableEntry, id: string): object {
   if (!entry.media && isObject(entry.result)) return { ...entry.result, id };
-  return { type: 'image_generation_call', id, status: 'completed', revised_prompt: entry.text ?? '', result: base64Of(entry) };
+  return {
+    type: 'image_generation_call',
+    id,
+    status: 'completed',
+    revised_prompt: entry.text ?? '',
+    result: entry.media ? base64Of(entry.media) : '',
+  };
 }
-
-const base64Of = ({ media }: WritableEntry): string =>
-  media ? Buffer.from(media.bytes.buffer, media.bytes.byteOffset, media.bytes.byteLength).toString('base64') : '';
 
 function messageItem(group: readonly WritableEntry[], id: string): object {
   const entry = group[0] as WritableEntry;
@@ -187,19 +195,11 @@ const textPart = (role: string, text: string): object => ({ type: role === 'assi
 const ownParts = /^(input|output)_|^encrypted_content$/;
 
 function mediaPart(entry: WritableEntry, role: string): object {
-  if (entry.media) return { type: 'input_image', image_url: `data:${entry.media.mediaType};base64,${base64Of(entry)}` };
+  if (entry.media) return { type: 'input_image', image_url: dataUrlOf(entry.media) };
   const { result } = entry;
   if (isObject(result) && typeof result.type === 'string' && ownParts.test(result.type)) return result;
   const url = isObject(result) && isObject(result.source) ? result.source.url : undefined;
   return typeof url === 'string' ? { type: 'input_image', image_url: url } : textPart(role, entry.text ?? `[${entry.kind}]`);
-}
-
-/** The original list of the output with its other parts in place, else its text followed by the other parts. */
-function outputOf(entry: WritableEntry, others: readonly WritableEntry[]): string | object[] {
-  const waiting = others.map((part) => mediaPart(part, 'user'));
-  const list = textParts(entry)?.flatMap((part) => (part === null ? (waiting.shift() ?? []) : [textPart('user', part)]));
-  if (!list && waiting.length === 0) return entry.text ?? '';
-  return [...(list ?? (entry.text ? [textPart('user', entry.text)] : [])), ...waiting];
 }
 
 /** The delta up to the entry. An item or a list with more parts is written again without them. @throws BAD_REQUEST if no such entry exists. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { encodeText, type JsonObject } from '../../base/index.js';
+import type { JsonObject } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
+import { encodeLines } from '../shared/jsonl.js';
 import { readMessages } from './parse.js';
 import { scanValues } from './parse-values.js';
 import { historyIn, isContext, isMessage } from './schema.js';
@@ -37,5 +38,5 @@ export function writeSession(delta: Uint8Array, { sessionId, now, cwd, title, is
     kind: 'main',
     ...(title !== undefined && { summary: title }),
   };
-  return encodeText([header, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeLines([header, ...lines]);
 }

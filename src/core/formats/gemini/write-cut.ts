@@ -1,5 +1,5 @@
-import { badRequest, type EntryKey, encodeText, isObject, type JsonObject } from '../../base/index.js';
-import { concatLines, type RecordPiece } from '../shared/jsonl.js';
+import { badRequest, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
+import { concatLines, encodeLines, type RecordPiece } from '../shared/jsonl.js';
 import { splitKey } from '../shared/keys.js';
 import { parse, readMessages, thoughtsOf } from './parse.js';
 import { scanValues } from './parse-values.js';
@@ -52,19 +52,17 @@ function writeAgain(delta: Uint8Array, pieces: readonly RecordPiece[], kept: Rea
       const left = history.filter(isKept).map((message) => kept.get(idOf(message)) ?? message);
       return left.every((message, n) => message === history[n]) && left.length === history.length
         ? [bytes]
-        : [writeLine({ ...record, $set: { ...record.$set, messages: left } })];
+        : [encodeLines([{ ...record, $set: { ...record.$set, messages: left } }])];
     }
     const [message = record] = messages;
     const changed = kept.get(idOf(message));
     if (changed === undefined) return [];
     if (changed === null) return [bytes];
     const isLast = pieces.findLastIndex((other) => other.record && isMessage(other.record) && idOf(other.record) === idOf(message)) === at;
-    return isLast ? [writeLine(changed)] : [];
+    return isLast ? [encodeLines([changed])] : [];
   });
   return concatLines(parts);
 }
-
-const writeLine = (record: JsonObject): Uint8Array => encodeText(`${JSON.stringify(record)}\n`);
 
 /** The message up to the part with this number: thoughts, text, calls and their results. */
 function shorten(message: JsonObject, number: number): JsonObject {

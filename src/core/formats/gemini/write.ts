@@ -1,5 +1,7 @@
-import { encodeText, isObject } from '../../base/index.js';
+import { isObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
+import { base64Of } from '../shared/groups.js';
+import { encodeLines } from '../shared/jsonl.js';
 import { summariesFirst } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
 import { asSummary } from './schema.js';
@@ -16,7 +18,7 @@ interface Group {
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const tools = { answers: byCall(entries, 'tool_result'), calls: byCall(entries, 'tool_call') };
   const lines = groupEntries(summariesFirst(entries), options).map((group) => writeMessage(group, tools, options));
-  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeLines(lines);
 }
 
 type ByCall = ReadonlyMap<string, WritableEntry>;
@@ -144,10 +146,7 @@ const signatureOf = ({ result }: WritableEntry): { thoughtSignature: string } | 
 function writePart(entry: WritableEntry): object {
   if (entry.kind === 'tool_call') return { functionCall: writeCall(entry), ...signatureOf(entry) };
   if (entry.kind === 'thinking') return { text: entry.text ?? '', thought: true };
-  if (entry.media) {
-    const { mediaType: mimeType, bytes } = entry.media;
-    return { inlineData: { mimeType, data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64') } };
-  }
+  if (entry.media) return { inlineData: { mimeType: entry.media.mediaType, data: base64Of(entry.media) } };
   if ((entry.kind === 'event' || entry.kind === 'image') && isObject(entry.result)) return entry.result;
   return { text: entry.text ?? '', ...signatureOf(entry) };
 }

@@ -1,7 +1,7 @@
 import { encodeText, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { ParsedEntry, SessionOptions, TokenUsage } from '../format.js';
 import { writeLine } from '../shared/entry-lines.js';
-import { base64Of, groupMessages } from '../shared/groups.js';
+import { dataUrlOf, groupMessages } from '../shared/groups.js';
 import { writeZip } from '../shared/zip.js';
 
 /** Writes a log of one sample: the messages of one context, a model event for each call, and the counts of the calls. */
@@ -152,7 +152,7 @@ function writePart(entry: ParsedEntry): JsonObject[] {
     case 'tool_result':
       return [{ type: 'text', text }];
     case 'image':
-      return media ? [{ type: 'image', image: `data:${media.mediaType};base64,${base64Of(media)}` }] : [];
+      return media ? [{ type: 'image', image: dataUrlOf(media) }] : [];
     default:
       return [];
   }

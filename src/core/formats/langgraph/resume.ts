@@ -1,6 +1,6 @@
 import { encodeText, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { DatabaseContent, SessionOptions } from '../format.js';
-import { isCheckpoint, readMessage, scanLines } from './schema.js';
+import { construct, isCheckpoint, readMessage, scanLines } from './schema.js';
 
 const tables = [
   `CREATE TABLE checkpoints (thread_id TEXT NOT NULL, checkpoint_ns TEXT NOT NULL DEFAULT '', checkpoint_id TEXT NOT NULL,
@@ -34,32 +34,20 @@ export function sessionTables(delta: Uint8Array, { sessionId, newId, now }: Sess
     channel_versions: Object.fromEntries(Object.keys(values).map((name) => [name, 1])),
     versions_seen: {},
   };
-  return {
-    tables,
-    rows: [
-      {
-        table: 'checkpoints',
-        values: {
-          thread_id: sessionId,
-          checkpoint_ns: '',
-          checkpoint_id: id,
-          parent_checkpoint_id: null,
-          type: 'json',
-          checkpoint: encodeText(JSON.stringify(checkpoint)),
-          metadata: encodeText(JSON.stringify({ source: 'update', step: 0, parents: {} })),
-        },
-      },
-    ],
+  const row = {
+    ...{ thread_id: sessionId, checkpoint_ns: '', checkpoint_id: id, parent_checkpoint_id: null, type: 'json' },
+    checkpoint: encodeText(JSON.stringify(checkpoint)),
+    metadata: encodeText(JSON.stringify({ source: 'update', step: 0, parents: {} })),
   };
+  return { tables, rows: [{ table: 'checkpoints', values: row }] };
 }
 
 /** A message with its class name is created again on reading. LangChain for Python and JavaScript both know this form. */
 function asObject(message: Json): Json {
   const read = readMessage(message);
   if (!read) return message;
-  const name = { human: 'HumanMessage', ai: 'AIMessage', tool: 'ToolMessage', system: 'SystemMessage' }[read.kind];
   const { type: _, role: __, ...kwargs } = read.fields;
-  return { lc: 1, type: 'constructor', id: ['langchain_core', 'messages', name], kwargs };
+  return construct(read.kind, kwargs);
 }
 
 /** The time from the start of the Gregorian calendar, where these ids begin to count, to 1970, in ticks of 100 ns. */

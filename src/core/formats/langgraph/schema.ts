@@ -25,43 +25,33 @@ export function readTime({ at }: JsonObject): Timestamp | undefined {
   return ms === undefined ? undefined : toTimestamp(ms);
 }
 
-const kinds: Readonly<Record<string, MessageKind>> = {
-  HumanMessage: 'human',
-  HumanMessageChunk: 'human',
-  AIMessage: 'ai',
-  AIMessageChunk: 'ai',
-  ToolMessage: 'tool',
-  ToolMessageChunk: 'tool',
-  FunctionMessage: 'tool',
-  SystemMessage: 'system',
-  SystemMessageChunk: 'system',
-  ChatMessage: 'human',
-  human: 'human',
-  user: 'human',
-  ai: 'ai',
-  assistant: 'ai',
-  tool: 'tool',
-  function: 'tool',
-  system: 'system',
-  developer: 'system',
-};
 export type MessageKind = 'human' | 'ai' | 'tool' | 'system';
 
-export interface ReadMessage {
-  readonly kind: MessageKind;
-  readonly fields: JsonObject;
-}
+/** The names of each kind of message: its class first, then others. */
+const names: Readonly<Record<MessageKind, readonly string[]>> = {
+  human: ['HumanMessage', 'HumanMessageChunk', 'ChatMessage', 'human', 'user'],
+  ai: ['AIMessage', 'AIMessageChunk', 'ai', 'assistant'],
+  tool: ['ToolMessage', 'ToolMessageChunk', 'FunctionMessage', 'tool', 'function'],
+  system: ['SystemMessage', 'SystemMessageChunk', 'system', 'developer'],
+};
+const kinds = new Map(Object.entries(names).flatMap(([kind, some]) => some.map((name) => [name, kind as MessageKind])));
+
+/** A message in the JSON form of LangChain, for Python and JavaScript. */
+export const construct = (kind: MessageKind, kwargs: JsonObject): JsonObject => ({
+  lc: 1,
+  type: 'constructor',
+  id: ['langchain_core', 'messages', names[kind][0] as string],
+  kwargs,
+});
 
 /** A message in LangChain's spellings: a class with its arguments (`lc`), a type with `data`, or fields beside a type or role. */
-export function readMessage(value: Json | undefined): ReadMessage | undefined {
+export function readMessage(value: Json | undefined): { readonly kind: MessageKind; readonly fields: JsonObject } | undefined {
   if (!isObject(value)) return undefined;
   if (value.type === 'constructor' && Array.isArray(value.id) && isObject(value.kwargs)) {
-    const name = value.id.at(-1);
-    const kind = typeof name === 'string' && Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    const kind = kinds.get(value.id.at(-1) as string);
     return kind && { kind, fields: value.kwargs };
   }
-  const given = stringAt(value, 'type') ?? stringAt(value, 'role');
-  const kind = given !== undefined && Object.hasOwn(kinds, given) ? kinds[given] : undefined;
+  const kind = kinds.get(stringAt(value, 'type') ?? stringAt(value, 'role') ?? '');
   if (!kind) return undefined;
   const fields = isObject(value.data) && value.content === undefined ? value.data : value;
   return fields.content === undefined ? undefined : { kind, fields };

@@ -1,9 +1,10 @@
-import { badRequest, type EntryKey, encodeText, isObject, type Json, type JsonObject } from '../../base/index.js';
+import { badRequest, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { cutAt } from '../shared/jsonl.js';
-import { textParts } from '../shared/result-parts.js';
+import { base64Of, dataUrlOf } from '../shared/groups.js';
+import { cutAt, encodeLines } from '../shared/jsonl.js';
+import { textParts, withOthers } from '../shared/result-parts.js';
 import { readEntries, summarized } from './parse.js';
-import { type CheckpointLine, isCheckpoint, type MessageKind, scanLines } from './schema.js';
+import { type CheckpointLine, construct, isCheckpoint, type MessageKind, scanLines } from './schema.js';
 
 /** Writes one line for each message, as if each message were a separate step. `keys` names the entries. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
@@ -18,7 +19,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     const keys = group.map(({ key }) => key);
     return { ...line, ...(read.length === keys.length && keys.every((key) => key !== undefined) ? { keys: keys as Json[] } : {}) };
   });
-  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeLines(lines);
 }
 
 type Group = [WritableEntry, ...WritableEntry[]];
@@ -40,15 +41,8 @@ function belongs([first]: Group, entry: WritableEntry): boolean {
   return entry.messageId !== undefined && entry.messageId === first.messageId && entry.author === first.author;
 }
 
-const classes: Readonly<Record<MessageKind, string>> = { human: 'HumanMessage', ai: 'AIMessage', tool: 'ToolMessage', system: 'SystemMessage' };
-
-/** A message in LangChain's JSON form, for Python and JavaScript. */
-const made = (kind: MessageKind, kwargs: JsonObject): Json => ({
-  lc: 1,
-  type: 'constructor',
-  id: ['langchain_core', 'messages', classes[kind]],
-  kwargs: { ...kwargs, additional_kwargs: kwargs.additional_kwargs ?? {}, response_metadata: kwargs.response_metadata ?? {} },
-});
+const made = (kind: MessageKind, kwargs: JsonObject): Json =>
+  construct(kind, { ...kwargs, additional_kwargs: kwargs.additional_kwargs ?? {}, response_metadata: kwargs.response_metadata ?? {} });
 
 function messageFor(group: Group, id: string): Json {
   const [first] = group;
@@ -97,11 +91,9 @@ function writeBlock(entry: WritableEntry): Json {
 
 function mediaBlock({ media, result }: WritableEntry): Json {
   if (!media) return isObject(result) ? result : { type: 'text', text: '[image]' };
-  const { mediaType, bytes } = media;
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  return mediaType.startsWith('image/')
-    ? { type: 'image_url', image_url: { url: `data:${mediaType};base64,${data}` } }
-    : { type: 'file', source_type: 'base64', mime_type: mediaType, data };
+  return media.mediaType.startsWith('image/')
+    ? { type: 'image_url', image_url: { url: dataUrlOf(media) } }
+    : { type: 'file', source_type: 'base64', mime_type: media.mediaType, data: base64Of(media) };
 }
 
 const writeInput = ({ arguments: input }: WritableEntry): JsonObject =>
@@ -128,8 +120,7 @@ function toolMessage(group: Group, id: string): Json {
   const result = group.find(({ kind }) => kind === 'tool_result') ?? first;
   const parts = textParts(result);
   const text = result.kind === 'tool_result' ? (result.text ?? '') : '';
-  const listed = (parts ?? [text]).flatMap((part): Json[] => (part === null ? waiting.splice(0, 1) : [{ type: 'text', text: part }]));
-  const blocks = [...listed, ...waiting];
+  const blocks = withOthers(parts ?? [text], waiting, (part): Json => ({ type: 'text', text: part }));
   return made('tool', {
     id,
     content: parts || blocks.length > 1 ? blocks : text,

@@ -1,14 +1,14 @@
 // opencode: the histories of OpenCode. It stores them as rows of a database; here a conversation is one line of {info, parts} for each
 // message. parse-database.ts reads the database, parse-document.ts the output of `opencode export`. schema.ts says what a line is,
 // plan.ts makes commits, parse.ts reads and write.ts writes lines, resume.ts writes a document that `opencode import` accepts.
-import { isObject } from '../../base/index.js';
+import { defined, isObject, stringAt } from '../../base/index.js';
 import { byClass, factsWithout, type ImportableFormat, type Peek } from '../format.js';
 import { ofLines } from '../shared/jsonl.js';
 import { database } from './parse-database.js';
 import { document } from './parse-document.js';
 import { formatId, parse, planImport } from './plan.js';
 import { writeSession } from './resume.js';
-import { isMessage, scanLines, sessionIn } from './schema.js';
+import { isMessage, scanLines } from './schema.js';
 import { cutLines, writeEntries } from './write.js';
 
 export const opencode: ImportableFormat = {
@@ -46,11 +46,6 @@ function recognize(head: Uint8Array): number {
 
 /** Reads the lines of a session. Sessions in a database are named by their rows. */
 function peek(_head: Uint8Array, tail: Uint8Array): Peek {
-  const session = sessionIn(scanLines(tail).pieces.findLast(({ record }) => record?.session !== undefined)?.record)?.session ?? {};
-  const { id, title, directory } = session;
-  return {
-    ...(typeof id === 'string' ? { sessionId: id } : {}),
-    ...(typeof title === 'string' ? { title } : {}),
-    ...(typeof directory === 'string' ? { cwd: directory } : {}),
-  };
+  const session = scanLines(tail).pieces.findLast(({ record }) => record?.session !== undefined)?.record?.session;
+  return defined({ sessionId: stringAt(session, 'id'), title: stringAt(session, 'title'), cwd: stringAt(session, 'directory') });
 }

@@ -1,8 +1,10 @@
-import { inWords, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
-import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
-import { planBranches, type RecordRole, type TreeRecord } from '../shared/branches.js';
+import { defined, inWords, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import type { ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
+import { type Content, planBranches, type RecordRole, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
 import { firstNewLine, type RecordPiece, type Scan } from '../shared/jsonl.js';
+import { firstIn, madeBy, maxNameLength } from '../shared/plans.js';
+import { inDelta } from '../shared/records.js';
 import { startedWith } from '../shared/subagents.js';
 import { readEntries } from './parse.js';
 import {
@@ -23,25 +25,28 @@ import {
 } from './schema.js';
 
 export const formatId = 'opencode-v1';
-const template = 'opencode';
-const maxNameLength = 400;
 /** The most kept messages per message. Without a limit, a session in which every compaction keeps everything would cost quadratic time and space. */
 const maxRepeats = 16;
 
-interface Growth {
+interface Given {
   readonly context: PlanContext;
   readonly parents: ReadonlyMap<string, string | null>;
   readonly startedBy: TreeRecord['startedBy'];
-  readonly records: TreeRecord[];
-  readonly byId: Map<string, TreeRecord>;
-  readonly names: Map<RecordPiece, string>;
-  readonly used: Set<string>;
-  readonly aside: Set<RecordPiece>;
-  readonly skipped: Problem[];
-  readonly notes: Problem[];
-  /** The number of kept messages that compactions can still repeat. */
-  repeats: number;
 }
+
+const newGrowth = (given: Given, repeats: number) => ({
+  ...given,
+  records: [] as TreeRecord[],
+  byId: new Map<string, TreeRecord>(),
+  names: new Map<RecordPiece, string>(),
+  used: new Set<string>(),
+  aside: new Set<RecordPiece>(),
+  skipped: [] as Problem[],
+  notes: [] as Problem[],
+  /** The number of kept messages that compactions can still repeat. */
+  repeats,
+});
+type Growth = ReturnType<typeof newGrowth>;
 
 /** The pattern of a default title: the start time of a session without a title. */
 const placeholder = /^(?:New|Child) session - \d{4}-\d\d-\d\dT/;
@@ -55,53 +60,27 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const [cwd, title, sessionId] = ['directory', 'title', 'id'].map((key) => stringAt(session, key)?.slice(0, maxNameLength));
   const agent = stringAt(session, 'parent_id') === undefined ? undefined : (stringAt(session, 'agent') ?? 'agent');
   const startedBy = agent !== undefined && sessionId !== undefined ? { sessionId } : undefined;
-  const tree = growTree(pieces, context, about?.parents ?? new Map(), startedBy);
-  const planned = planBranches({ pieces, records: tree.records, aside: tree.aside }, context, {
-    template: (agent === undefined ? template : `${template}/${agent}`).slice(0, maxNameLength),
-    ...(cwd === undefined ? {} : { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
-    ...(sessionId === undefined ? {} : { sessionId }),
+  const tree = newGrowth({ context, parents: about?.parents ?? new Map(), startedBy }, pieces.length * maxRepeats);
+  for (const piece of pieces) {
+    const { record: line } = piece;
+    if (line && isMessage(line)) placeMessage(tree, piece, line);
+    else if (line?.row !== undefined) tree.skipped.push({ line: piece.line, reason: rowReason(line.row) });
+  }
+  const planned = planBranches({ ...tree, pieces }, context, {
+    ...madeBy('opencode', { role: agent, cwd, sessionId }),
     read: (some) => readPieces(some, tree.names),
     summary: writeSummary,
   });
   const freshFrom = firstNewLine(pieces, context.resumeAt);
+  const isNew = ({ line }: Problem): boolean => line >= freshFrom;
   return {
     format: formatId,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(title === undefined || placeholder.test(title) ? {} : { title }),
-    ...(cwd === undefined ? {} : { cwd }),
+    ...defined({ sessionId, title: placeholder.test(title ?? '') ? undefined : title, cwd }),
     ...planned,
-    skipped: [...scan.skipped, ...tree.skipped].filter(({ line }) => line >= freshFrom),
-    notes: [
-      ...[...scan.notes, ...tree.notes].filter(({ line }) => line >= freshFrom),
-      ...(about?.notes ?? []).map((reason) => ({ line: 0, reason })),
-    ],
+    skipped: [...scan.skipped, ...tree.skipped].filter(isNew),
+    notes: [...[...scan.notes, ...tree.notes].filter(isNew), ...(about?.notes ?? []).map((reason) => ({ line: 0, reason }))],
     end: scan.end,
   };
-}
-
-import { inDelta } from '../shared/records.js';
-
-function growTree(pieces: readonly RecordPiece[], context: PlanContext, parents: Growth['parents'], startedBy: TreeRecord['startedBy']): Growth {
-  const growth: Growth = {
-    context,
-    parents,
-    startedBy,
-    records: [],
-    byId: new Map(),
-    names: new Map(),
-    used: new Set(),
-    aside: new Set(),
-    skipped: [],
-    notes: [],
-    repeats: pieces.length * maxRepeats,
-  };
-  for (const piece of pieces) {
-    const { record: line } = piece;
-    if (piece.sort !== 'record' || !line) continue;
-    if (isMessage(line)) placeMessage(growth, piece, line);
-    else if (line.row !== undefined) growth.skipped.push({ line: piece.line, reason: rowReason(line.row) });
-  }
-  return growth;
 }
 
 function placeMessage(growth: Growth, piece: RecordPiece, line: MessageLine): void {
@@ -118,9 +97,9 @@ function placeMessage(growth: Growth, piece: RecordPiece, line: MessageLine): vo
   }
   used.add(name);
   names.set(piece, name);
-  const at = readTime(line);
   const results = resultNames(line, name);
   const starts = startsIn(line);
+  const others = [...starts, ...results];
   const kept = isSummary(line) && parent ? keptBefore(growth, parent) : [];
   const node: TreeRecord = {
     name,
@@ -128,11 +107,11 @@ function placeMessage(growth: Growth, piece: RecordPiece, line: MessageLine): vo
     part: roleInTurn(line),
     parent,
     stored: piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(name)),
-    ...(at === undefined ? {} : { at }),
-    ...(starts.length + results.length > 0 ? { others: [...starts, ...results] } : {}),
-    ...(results.length > 0 ? { end: results.at(-1) as string } : {}),
-    ...(kept.length > 0 ? { kept } : {}),
-    ...(startedBy === undefined || parent ? {} : { startedBy }),
+    at: readTime(line),
+    ...(others.length > 0 && { others }),
+    ...(results.length > 0 && { end: results.at(-1) as string }),
+    ...(kept.length > 0 && { kept }),
+    ...(startedBy && !parent && { startedBy }),
   };
   records.push(node);
   byId.set(id, node);
@@ -168,17 +147,16 @@ function rowReason(row: Json): string {
 
 /** The session's own line is rewritten each time, and an unfinished answer is left for the next import. */
 function withoutOpenEnd(scan: Scan): Scan {
-  const last = scan.pieces.findLastIndex(({ record }) => record !== undefined && isMessage(record));
-  const message = scan.pieces[last];
-  const open = message?.record && isMessage(message.record) && isOpen(message.record) ? message : undefined;
-  const from = open ? last : last + 1;
+  const { pieces, skipped } = scan;
+  const last = pieces.findLastIndex(({ record }) => record !== undefined && isMessage(record));
+  const message = pieces[last];
+  if (!message?.record || !isOpen(message.record as MessageLine)) return { ...scan, end: pieces[last + 1]?.range.start ?? scan.end };
+  const { line, range } = message;
   return {
     ...scan,
-    pieces: open
-      ? scan.pieces.map((piece) => (piece === open ? { line: piece.line, range: piece.range, sort: 'half' as const } : piece))
-      : scan.pieces,
-    skipped: open ? [...scan.skipped, { line: open.line, reason: 'the answer is not finished: left for the next import' }] : scan.skipped,
-    end: scan.pieces[from]?.range.start ?? scan.end,
+    pieces: pieces.with(last, { line, range, sort: 'half' }),
+    skipped: [...skipped, { line, reason: 'the answer is not finished: left for the next import' }],
+    end: range.start,
   };
 }
 
@@ -195,14 +173,11 @@ function roleInTurn(line: MessageLine): RecordRole {
 }
 
 /** The entries of lines that follow each other in a delta. The name of a line is a digest of it, which is known for some. */
-function readPieces(
-  pieces: readonly RecordPiece[],
-  named?: ReadonlyMap<RecordPiece, string>,
-): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
+function readPieces(pieces: readonly RecordPiece[], named?: ReadonlyMap<RecordPiece, string>): Content {
   const entries: ParsedEntry[] = [];
   for (const [piece, raw] of inDelta(pieces)) {
-    const { record, sort } = piece;
-    if (!record || sort !== 'record' || !isMessage(record)) continue;
+    const { record } = piece;
+    if (!record || !isMessage(record)) continue;
     for (const entry of readEntries(record, named?.get(piece) ?? nameMessage(record), raw)) entries.push(entry);
   }
   return { entries, elisions: [] };
@@ -221,16 +196,8 @@ function writeSummary(records: readonly TreeRecord[]): string | undefined {
     return auto === undefined ? 'Compaction' : `Compaction (${auto ? 'auto' : 'manual'})`;
   }
   const asked = records.find(({ part }) => part === 'prompt')?.piece.record as MessageLine | undefined;
-  const texts = (line: MessageLine): readonly string[] =>
-    readParts(line).flatMap((part: JsonObject) => (readType(part) === 'text' && part.synthetic !== true ? (stringAt(part, 'text') ?? []) : []));
-  for (const line of [...(asked ? [asked] : []), ...lines.filter((one) => readRole(one) === 'assistant')]) {
-    const text = texts(line)
-      .map(clip)
-      .find((one) => one !== undefined);
-    if (text !== undefined) return text;
-  }
-  const tools = new Set(
-    lines.flatMap((line) => readParts(line).flatMap((part) => (readType(part) === 'tool' ? (stringAt(part, 'tool') ?? []) : []))),
-  );
-  return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
+  const isTyped = (part: JsonObject): boolean => readType(part) === 'text' && part.synthetic !== true;
+  const said = [...(asked ? [asked] : []), ...lines.filter((one) => readRole(one) === 'assistant')].flatMap(readParts).filter(isTyped);
+  const tools = lines.flatMap(readParts).flatMap((part) => (readType(part) === 'tool' ? (stringAt(part, 'tool') ?? []) : []));
+  return firstIn(said, (part) => clip(stringAt(part, 'text') ?? '')) ?? clip([...new Set(tools)].join(', '));
 }

@@ -10,12 +10,8 @@ export interface MessageLine extends JsonObject {
 
 export interface SessionLine {
   readonly session: JsonObject;
-  /** Messages that a revert took back. The journal of events has their texts. */
-  readonly removed: ReadonlySet<string>;
   /** The parent of a message, if it is not the previous message. */
   readonly parents: ReadonlyMap<string, string | null>;
-  /** The tool call of another session that started this one. */
-  readonly startedBy?: string;
   /** What a person should know of how the session was read. */
   readonly notes: readonly string[];
 }
@@ -106,16 +102,13 @@ function contentOf({ id: _, messageID: __, sessionID: ___, tail_start_id: ____, 
 /** The session that the last line describes. */
 export function sessionIn(record: JsonObject | undefined): SessionLine | undefined {
   if (!record || !isObject(record.session)) return undefined;
-  const startedBy = stringAt(record, 'startedBy');
   return {
     session: record.session,
-    removed: new Set(Array.isArray(record.removed) ? record.removed.filter((id) => typeof id === 'string') : []),
     parents: new Map(
       isObject(record.parents)
         ? Object.entries(record.parents).filter((one): one is [string, string | null] => one[1] === null || typeof one[1] === 'string')
         : [],
     ),
-    ...(startedBy === undefined ? {} : { startedBy }),
     notes: Array.isArray(record.notes) ? record.notes.filter((note) => typeof note === 'string') : [],
   };
 }

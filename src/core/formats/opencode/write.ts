@@ -1,6 +1,7 @@
-import { badRequest, type EntryKey, encodeText, isObject, type Json, type JsonObject } from '../../base/index.js';
+import { badRequest, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { cutAt } from '../shared/jsonl.js';
+import { dataUrlOf } from '../shared/groups.js';
+import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { splitKey } from '../shared/keys.js';
 import { boxed } from './parse.js';
 import { hasResult, isMessage, type MessageLine, nameMessage, readParts, readType, scanLines, splitResultName, unknownModel } from './schema.js';
@@ -23,7 +24,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     const line = writeLine(group, key, options);
     return group.sort === 'summary' ? [requestFor(line, options), line] : [line];
   });
-  return encodeText(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeLines(lines);
 }
 
 function groupEntries(entries: readonly WritableEntry[]): Group[] {
@@ -159,9 +160,7 @@ function writePart(entry: WritableEntry, created: number): JsonObject {
 
 function filePart({ media, result }: WritableEntry): JsonObject {
   if (!media) return isObject(result) ? result : { type: 'text', text: '[image]' };
-  const { mediaType, bytes } = media;
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  return { type: 'file', mime: mediaType, url: `data:${mediaType};base64,${data}` };
+  return { type: 'file', mime: media.mediaType, url: dataUrlOf(media) };
 }
 
 /** A call without a result is written as never run. */

@@ -1,16 +1,15 @@
 // pi: the histories of the pi coding agent, JSONL files that hold a tree: each record has an id and names its parent.
-// schema*.ts says what a record is and how the project names it, parse*.ts read records and file heads, plan-tree.ts builds the tree,
-// plan.ts makes commits, plan-progress.ts follows a growing file, write.ts writes records, resume.ts a file that the agent resumes.
+// schema.ts says what a record is and how the project names it, parse.ts reads records, plan-tree.ts builds the tree and plan.ts makes
+// commits, plan-progress.ts follows a growing file. write.ts writes records, resume.ts a file that the agent resumes.
 import { byClass, factsWithout, type ImportableFormat } from '../format.js';
 import { ofLines } from '../shared/jsonl.js';
-import { peek } from './parse-peek.js';
-import { formatId, parse, planImport } from './plan.js';
+import { formatId, parse, peek, planImport } from './plan.js';
 import { progress } from './plan-progress.js';
 import { writeSession } from './resume.js';
 import { isHeader, scanLines } from './schema.js';
 import { cutLines, writeEntries } from './write.js';
 
-export { framed } from './schema-texts.js';
+export { framed } from './schema.js';
 
 export const pi: ImportableFormat = {
   id: formatId,
@@ -19,13 +18,7 @@ export const pi: ImportableFormat = {
   seals: { thinkingSignature: { of: ['thinking'], broken: '' } },
   tier: 'translated',
   holds: factsWithout('linkedImage', 'block', 'event', 'serverTool', 'author'),
-  tools: byClass({
-    read: ['read'],
-    write: ['write'],
-    edit: ['edit'],
-    shell: ['bash'],
-    search: ['grep', 'find', 'ls'],
-  }),
+  tools: byClass({ read: ['read'], write: ['write'], edit: ['edit'], shell: ['bash'], search: ['grep', 'find', 'ls'] }),
   recognize,
   parse,
   write: writeEntries,

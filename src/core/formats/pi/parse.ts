@@ -1,11 +1,10 @@
-import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import { type ByteRange, defined, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
 import { answered, called, failed, noted, pictured, said, thought, type UnplacedEntry, unsent, usageIn, withUsage } from '../shared/drafts.js';
 import { readTime } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens } from '../shared/tokens.js';
-import { readMessage, readRole } from './schema.js';
-import { framed, shellText, systemText } from './schema-texts.js';
+import { framed, readMessage, readRole, shellText, systemText } from './schema.js';
 
 interface Common {
   readonly name: string;
@@ -163,17 +162,14 @@ function resultDrafts(message: JsonObject): readonly Numbered[] {
   const parts = blocks.map((block) => (isObject(block) && block.type === 'text' ? (stringAt(block, 'text') ?? '') : null));
   const text = joinParts(parts);
   const toolCallId = stringAt(message, 'toolCallId');
-  const toolName = stringAt(message, 'toolName');
   const marks = parts.length === 1 && parts[0] !== null ? [] : partsMark(parts);
-  const call = toolCallId === undefined ? {} : { toolCallId };
   const whole = answered(toolCallId, text, {
-    ...(toolName === undefined ? {} : { toolName }),
-    ...(message.details === undefined ? {} : { result: message.details }),
-    ...(message.isError === true ? { isError: true } : {}),
-    ...(marks.length > 0 ? { marks } : {}),
+    ...defined({ toolName: stringAt(message, 'toolName'), result: message.details }),
+    ...(message.isError === true && { isError: true }),
+    ...(marks.length > 0 && { marks }),
   });
   const others = blocks.flatMap((block, place): Numbered[] =>
-    parts[place] === null ? [[partsFrom + place, { ...blockDraft(block, 'tool'), ...call }]] : [],
+    parts[place] === null ? [[partsFrom + place, { ...blockDraft(block, 'tool'), ...defined({ toolCallId }) }]] : [],
   );
   return [[0, whole], ...others];
 }

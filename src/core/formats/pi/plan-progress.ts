@@ -1,21 +1,15 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
-import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { measureProgress, type RecordMark } from '../shared/progress.js';
-import { eachLine, isChained, readMessage, readRole, roleInTurn } from './schema.js';
+import type { FileBytes, Granularity, Progress } from '../format.js';
+import { lineProgress, type Meaning } from '../shared/progress.js';
+import { dialect, isChained, readMessage, readRole, roleInTurn } from './schema.js';
 
 /** The progress of a session that pi is still writing. Each answer records why it stopped. After an error the agent may try again. */
-export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
-  const marks: RecordMark[] = [];
-  eachLine(fresh, { mayGrow: true }, ({ record, range, sort }) => {
-    if (sort === 'half') return;
-    marks.push(record && isChained(record) ? { range, ...meaningOf(record) } : { range, is: 'quiet' });
-  });
-  return { ...measureProgress(marks, granularity), ended: false };
-}
+export const progress = (fresh: FileBytes, granularity: Granularity): Progress =>
+  lineProgress(fresh, dialect, granularity, ({ record }) => (record && isChained(record) ? meaningOf(record) : { is: 'quiet' }));
 
 const stops: ReadonlySet<unknown> = new Set(['stop', 'length', 'aborted']);
 
-function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
+function meaningOf(record: JsonObject): Meaning {
   const part = roleInTurn(record);
   switch (part) {
     case 'compaction':

@@ -2,23 +2,29 @@ import type { JsonObject } from '../../base/index.js';
 import type { Mutable, PlanContext, Problem } from '../format.js';
 import type { RecordTree, TreeRecord } from '../shared/branches.js';
 import { type RecordPiece, readTime } from '../shared/jsonl.js';
-import { bytesIn, isChained, isHeader, isSent, nameRecord, readId, roleInTurn } from './schema.js';
+import { chooseById, pathTo } from '../shared/plans.js';
+import { bytesIn, isChained, isSent, nameRecord, readId, roleInTurn } from './schema.js';
 
 /** The most kept records per record. Otherwise, a file whose compactions all keep everything would cost quadratic time and space. */
 const maxRepeats = 16;
 
-interface Growth {
+interface Given {
   readonly file: Uint8Array;
   readonly context: PlanContext;
   readonly chosen: ReadonlyMap<string, RecordPiece>;
-  /** All records by number, as records of version 1 name each other. The header counts. */
-  readonly numbered: readonly RecordPiece[];
-  readonly placed: Map<RecordPiece, TreeRecord>;
-  readonly records: TreeRecord[];
-  readonly notes: Problem[];
-  /** The number of kept records that compactions can still repeat. */
-  repeats: number;
 }
+
+const newGrowth = (given: Given, pieces: readonly RecordPiece[]) => ({
+  ...given,
+  /** All records by number, as records of version 1 name each other. The header counts. */
+  numbered: pieces.filter(({ record }) => record !== undefined),
+  placed: new Map<RecordPiece, TreeRecord>(),
+  records: [] as TreeRecord[],
+  notes: [] as Problem[],
+  /** The number of kept records that compactions can still repeat. */
+  repeats: pieces.length * maxRepeats,
+});
+type Growth = ReturnType<typeof newGrowth>;
 
 /** Places records in their tree as the agent does (1.5.2): the last of an id counts, unknown parents make roots, no ids make a chain. */
 export function growTree(
@@ -26,53 +32,17 @@ export function growTree(
   pieces: readonly RecordPiece[],
   context: PlanContext,
 ): RecordTree & { readonly skipped: readonly Problem[]; readonly notes: readonly Problem[] } {
-  const { chosen, aside, skipped } = chooseRecords(pieces, context);
-  const growth: Growth = {
-    file,
-    context,
-    chosen,
-    numbered: pieces.filter(({ record, sort }) => sort === 'record' && record !== undefined),
-    placed: new Map(),
-    records: [],
-    notes: [],
-    repeats: pieces.length * maxRepeats,
-  };
+  const idOf = (piece: RecordPiece): string | undefined => (piece.record && isPlaced(piece) ? readId(piece.record) : undefined);
+  const { chosen, repeated: aside, skipped } = chooseById(pieces, idOf, ({ range }) => range.start < context.resumeAt);
+  const growth = newGrowth({ file, context, chosen }, pieces);
+  const { placed, records, notes } = growth;
+  const parentOf = ({ record }: RecordPiece): RecordPiece | undefined =>
+    typeof record?.parentId === 'string' ? chosen.get(record.parentId) : undefined;
   for (const piece of pieces) {
-    if (!isPlaced(piece) || aside.has(piece) || growth.placed.has(piece)) continue;
-    for (const one of pathTo(growth, piece)) place(growth, one);
+    if (!isPlaced(piece) || aside.has(piece)) continue;
+    for (const one of pathTo(piece, (other) => placed.has(other), parentOf)) place(growth, one);
   }
-  return { pieces, records: growth.records, aside, skipped, notes: growth.notes };
-}
-
-/** Of several records with the same id, reads the last record or the stored record. */
-function chooseRecords(pieces: readonly RecordPiece[], { resumeAt }: PlanContext) {
-  const chosen = new Map<string, RecordPiece>();
-  const aside = new Set<RecordPiece>();
-  const skipped: Problem[] = [];
-  for (const piece of pieces) {
-    const id = piece.record && isPlaced(piece) ? readId(piece.record) : undefined;
-    if (id === undefined) continue;
-    const other = chosen.get(id);
-    const unread = other && (other.range.start < resumeAt ? piece : other);
-    if (unread !== piece) chosen.set(id, piece);
-    if (!unread) continue;
-    aside.add(unread);
-    const where = unread === piece ? 'earlier' : 'later';
-    skipped.push({ line: unread.line, reason: `Another record with the id ${id} comes ${where} and is read instead.` });
-  }
-  return { chosen, aside, skipped };
-}
-
-/** The record and its ancestors that are not placed yet, root first. */
-function pathTo({ chosen, placed }: Growth, piece: RecordPiece): RecordPiece[] {
-  const path: RecordPiece[] = [];
-  const seen = new Set<RecordPiece>();
-  for (let at: RecordPiece | undefined = piece; at && !placed.has(at) && !seen.has(at); ) {
-    seen.add(at);
-    path.push(at);
-    at = typeof at.record?.parentId === 'string' ? chosen.get(at.record.parentId) : undefined;
-  }
-  return path.reverse();
+  return { pieces, records, aside, skipped, notes };
 }
 
 function place(growth: Growth, piece: RecordPiece): void {
@@ -81,9 +51,7 @@ function place(growth: Growth, piece: RecordPiece): void {
   const parent = findParent(growth, piece, record);
   const name = nameRecord(record, bytesIn(file, piece));
   const stored = piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(name));
-  const at = readTime(record);
-  const node: Mutable<TreeRecord> = { name, piece, part: roleInTurn(record), parent, stored };
-  if (at !== undefined) node.at = at;
+  const node: Mutable<TreeRecord> = { name, piece, part: roleInTurn(record), parent, stored, at: readTime(record) };
   if (node.part === 'compaction') {
     const kept = keptBy(growth, node, record);
     if (kept.length > 0) node.kept = kept;
@@ -120,4 +88,4 @@ function keptBy(growth: Growth, node: TreeRecord, record: JsonObject): readonly 
   return [];
 }
 
-const isPlaced = ({ record, sort }: RecordPiece): boolean => sort === 'record' && record !== undefined && isChained(record) && !isHeader(record);
+const isPlaced = ({ record }: RecordPiece): boolean => record !== undefined && isChained(record);

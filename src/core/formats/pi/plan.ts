@@ -1,16 +1,17 @@
 import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
-import type { Elision, ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
-import { planBranches, type TreeRecord } from '../shared/branches.js';
+import type { ImportPlan, ParsedDelta, ParsedEntry, Peek, PlanContext } from '../format.js';
+import { type Content, planBranches, type TreeRecord } from '../shared/branches.js';
 import { identifyRecord } from '../shared/copies.js';
+import { objectsIn } from '../shared/drafts.js';
 import { clip } from '../shared/headline.js';
-import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
+import { type RecordPiece, readTime, recordsOf } from '../shared/jsonl.js';
+import { firstIn, madeBy, maxNameLength, newProblems } from '../shared/plans.js';
+import { inDelta } from '../shared/records.js';
 import { type ContentEdit, readEntries } from './parse.js';
 import { growTree } from './plan-tree.js';
-import { bytesIn, isChained, isHeader, nameRecord, readId, readRole, scanLines, writeHeadline } from './schema.js';
+import { bytesIn, isChained, isHeader, nameRecord, readId, readMessage, readRole, roleInTurn, scanLines, writeHeadline } from './schema.js';
 
 export const formatId = 'pi-v1';
-const template = 'pi';
-const maxNameLength = 400;
 
 /** Plans the import of a session from its bytes, its name and what the project knows. */
 export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
@@ -19,30 +20,20 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const cwd = stringAt(header, 'cwd');
   const sessionId = stringAt(header, 'id')?.slice(0, maxNameLength);
   const tree = growTree(file, scan.pieces, context);
-  const planned = planBranches(tree, context, {
-    template,
-    ...(cwd === undefined || cwd === '' ? {} : { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
-    ...(sessionId === undefined ? {} : { sessionId }),
-    read: (pieces) => readPieces(file, pieces),
-    summary: writeSummary,
-  });
-  const title = titleIn(scan.pieces);
-  const freshFrom = firstNewLine(scan.pieces, context.resumeAt);
-  const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
+  const made = madeBy('pi', { cwd: cwd || undefined, sessionId });
+  const fresh = newProblems(scan.pieces, context.resumeAt);
   return {
     format: formatId,
-    ...defined({ sessionId, title, cwd }),
-    ...planned,
+    ...defined({ sessionId, title: titleIn(scan.pieces), cwd }),
+    ...planBranches(tree, context, { ...made, read: (pieces) => readPieces(file, pieces), summary: writeSummary }),
     skipped: fresh([...scan.skipped, ...tree.skipped]),
     notes: fresh([...scan.notes, ...tree.notes]),
     end: scan.end,
   };
 }
 
-import { inDelta } from '../shared/records.js';
-
 /** The entries of records that follow each other in a delta, with context edits applied. */
-export function readPieces(file: Uint8Array, pieces: readonly RecordPiece[]): { entries: readonly ParsedEntry[]; elisions: readonly Elision[] } {
+function readPieces(file: Uint8Array, pieces: readonly RecordPiece[]): Content {
   const edits = new Map<string, ContentEdit | null>();
   for (const { record } of pieces) {
     const target = record?.type === 'context_edit' ? stringAt(record, 'targetId') : undefined;
@@ -52,8 +43,8 @@ export function readPieces(file: Uint8Array, pieces: readonly RecordPiece[]): { 
   }
   const entries: ParsedEntry[] = [];
   for (const [piece, raw] of inDelta(pieces)) {
-    const { record, sort } = piece;
-    if (!record || sort !== 'record' || !isChained(record)) continue;
+    const { record } = piece;
+    if (!record || !isChained(record)) continue;
     const edit = edits.get(readId(record) ?? '');
     for (const entry of readEntries(record, nameRecord(record, bytesIn(file, piece)), raw, edit)) entries.push(entry);
   }
@@ -67,27 +58,33 @@ export function parse(delta: Uint8Array): ParsedDelta {
 }
 
 function writeSummary(records: readonly TreeRecord[]): string | undefined {
-  const of = (record: TreeRecord): JsonObject => record.piece.record as JsonObject;
   if (records[0]?.part === 'compaction') return 'Compaction';
-  const asked = records.find((record) => record.part === 'prompt');
-  const headline = asked && writeHeadline(of(asked));
-  if (headline !== undefined) return headline;
-  const answers = records.filter((record) => readRole(of(record)) === 'assistant');
-  const said = answers.map((record) => writeHeadline(of(record))).find((text) => text !== undefined);
-  if (said !== undefined) return said;
-  const tools = new Set(answers.flatMap((record) => callNames(of(record))));
-  return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
+  const recordOf = ({ piece }: TreeRecord): JsonObject => piece.record as JsonObject;
+  const asked = records.find(({ part }) => part === 'prompt');
+  const answers = records.map(recordOf).filter((record) => readRole(record) === 'assistant');
+  const headline = (asked && writeHeadline(recordOf(asked))) ?? firstIn(answers, writeHeadline);
+  return headline ?? clip([...new Set(answers.flatMap(callNames))].join(', '));
 }
 
-function callNames(record: JsonObject): readonly string[] {
-  const content = isObject(record.message) ? record.message.content : undefined;
-  return Array.isArray(content)
-    ? content.flatMap((block) => (isObject(block) && block.type === 'toolCall' ? (stringAt(block, 'name') ?? []) : []))
-    : [];
-}
+const callNames = (record: JsonObject): readonly string[] =>
+  objectsIn(readMessage(record).content).flatMap((block) => (block.type === 'toolCall' ? (stringAt(block, 'name') ?? []) : []));
 
 /** The last name that the session was given. An empty name removes it. */
-export function titleIn(pieces: readonly RecordPiece[]): string | undefined {
+function titleIn(pieces: readonly RecordPiece[]): string | undefined {
   const named = pieces.findLast(({ record }) => record?.type === 'session_info')?.record;
   return clip(stringAt(named, 'name') ?? '');
+}
+
+/** Reads the first and the last bytes of a session. Lines cut in two are skipped. */
+export function peek(head: Uint8Array, tail: Uint8Array): Peek {
+  const beginning = scanLines(head).pieces;
+  const records = recordsOf(beginning);
+  const header = records.find(isHeader);
+  return defined({
+    sessionId: stringAt(header, 'id'),
+    cwd: stringAt(header, 'cwd'),
+    title: titleIn([...beginning, ...scanLines(tail).pieces]),
+    firstPrompt: firstIn(records, (record) => (roleInTurn(record) === 'prompt' ? writeHeadline(record) : undefined)),
+    startedAt: header && readTime(header),
+  });
 }

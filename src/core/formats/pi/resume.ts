@@ -1,5 +1,6 @@
-import { encodeText, type JsonObject, stringAt } from '../../base/index.js';
+import { type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
+import { encodeLines } from '../shared/jsonl.js';
 import { bytesIn, idIn, isChained, isHeader, isSent, nameRecord, readId, readMessage, scanLines } from './schema.js';
 
 type Line = JsonObject & { readonly id: string };
@@ -10,11 +11,12 @@ type Line = JsonObject & { readonly id: string };
  * compaction, so that the model gets the same messages.
  */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, title }: SessionOptions): Uint8Array {
-  const records = scanLines(delta).pieces.flatMap((piece) => (piece.record && piece.sort === 'record' ? [{ record: piece.record, piece }] : []));
-  const header = records.find(({ record }) => isHeader(record))?.record;
-  const lines = records.flatMap(({ record, piece }): Line[] =>
-    isChained(record) ? [withId(record, nameRecord(record, bytesIn(delta, piece)))] : [],
-  );
+  const { pieces } = scanLines(delta);
+  const header = pieces.find(({ record }) => record && isHeader(record))?.record;
+  const lines = pieces.flatMap((piece): Line[] => {
+    const { record } = piece;
+    return record && isChained(record) ? [withId(record, nameRecord(record, bytesIn(delta, piece)))] : [];
+  });
   const placed: Line[] = [];
   const at = new Map<string, number>();
   const add = (line: Line): void => {
@@ -49,7 +51,7 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
     timestamp: timestamp ?? now,
     ...rest,
   }));
-  return encodeText([head, ...chained].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return encodeLines([head, ...chained]);
 }
 
 /** The record in the current version: with an id, and with extension messages under their newer name. */

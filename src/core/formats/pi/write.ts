@@ -1,10 +1,10 @@
-import { badRequest, type EntryKey, encodeText, isObject, type Json, type JsonObject, toTimestamp } from '../../base/index.js';
+import { badRequest, type EntryKey, isObject, type JsonObject, toTimestamp } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { cutAt } from '../shared/jsonl.js';
+import { base64Of } from '../shared/groups.js';
+import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { inPlace, splitKey } from '../shared/keys.js';
-import { textParts } from '../shared/result-parts.js';
-import { bytesIn, idIn, isChained, nameRecord, readId, readMessage, scanLines } from './schema.js';
-import { systemText, unframed } from './schema-texts.js';
+import { textParts, withOthers } from '../shared/result-parts.js';
+import { bytesIn, idIn, isChained, nameRecord, readId, readMessage, scanLines, systemText, unframed } from './schema.js';
 
 interface Block {
   readonly entry: WritableEntry;
@@ -16,7 +16,7 @@ type Sort = 'answer' | 'result' | 'prompt' | 'injected' | 'branch' | 'summary' |
 
 /** Writes a chain of records. Entries of one message, by key or by the runtime's id, stay together. Unused ids from keys are kept. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
-  const lines: string[] = [];
+  const lines: object[] = [];
   const used = new Set<string>();
   let parentId: string | null = options.parentRecord === undefined ? null : idIn(options.parentRecord);
   for (const group of groupEntries(entries)) {
@@ -26,10 +26,10 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     used.add(name);
     const id = idIn(name);
     const timestamp = timeIn(name) ?? first.entry.at ?? options.now;
-    lines.push(`${JSON.stringify(writeRecord(group, { id, parentId, timestamp }, options))}\n`);
+    lines.push(writeRecord(group, { id, parentId, timestamp }, options));
     parentId = id;
   }
-  return encodeText(lines.join(''));
+  return encodeLines(lines);
 }
 
 function timeIn(name: string): string | undefined {
@@ -140,8 +140,7 @@ const writeBlocks = (group: readonly Block[]): object[] => written(group, conten
 
 function contentBlock(entry: WritableEntry): object {
   if (!entry.media) return entry.kind === 'event' && isObject(entry.result) ? entry.result : { type: 'text', text: entry.text ?? '' };
-  const { mediaType, bytes } = entry.media;
-  return { type: 'image', data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'), mimeType: mediaType };
+  return { type: 'image', data: base64Of(entry.media), mimeType: entry.media.mediaType };
 }
 
 function systemMessage(group: readonly Block[]): object {
@@ -179,14 +178,8 @@ function answerMessage(group: readonly Block[], options: WriteOptions): object {
   };
 }
 
-const noUsage = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
+const noCounts = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const noUsage = { ...noCounts, totalTokens: 0, cost: { ...noCounts, total: 0 } };
 
 function answerBlock(entry: WritableEntry): object {
   const sealed = isObject(entry.result) ? entry.result : {};
@@ -204,15 +197,14 @@ function answerBlock(entry: WritableEntry): object {
 
 function resultMessage(group: readonly Block[]): object {
   const { entry } = group[0] as Block;
-  const waiting = group.slice(1).map((block) => contentBlock(block.entry));
-  const parts = textParts(entry) ?? (entry.text === undefined || (entry.text === '' && waiting.length > 0) ? [] : [entry.text]);
-  const content = parts.flatMap((part): Json | object => (part === null ? (waiting.shift() ?? []) : { type: 'text', text: part }));
+  const others = group.slice(1).map((block) => contentBlock(block.entry));
+  const parts = textParts(entry) ?? (entry.text === undefined || (entry.text === '' && others.length > 0) ? [] : [entry.text]);
   return {
     role: 'toolResult',
     toolCallId: entry.toolCallId ?? '',
     toolName: entry.toolName ?? '',
-    content: [content, waiting].flat(),
-    ...(entry.result === undefined ? {} : { details: entry.result }),
+    content: withOthers(parts, others, (text): object => ({ type: 'text', text })),
+    ...(entry.result !== undefined && { details: entry.result }),
     isError: entry.isError ?? false,
   };
 }

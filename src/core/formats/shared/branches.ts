@@ -2,16 +2,16 @@
 // and where the stored part ends. Every byte of the file is in one commit or in the side data.
 import { type ByteRange, defined, type Timestamp } from '../../base/index.js';
 import {
-  type Elision,
   endsAfterResults,
   endsBeforeResults,
   type ImportPlan,
+  type ParsedDelta,
   type ParsedEntry,
   type PlanContext,
   type PlannedCommit,
   type StoredRecord,
 } from '../format.js';
-import { addRange, type RecordPiece } from './jsonl.js';
+import { addRange, joinRanges, type RecordPiece } from './jsonl.js';
 import { lastRead } from './last-read.js';
 
 /**
@@ -50,9 +50,12 @@ export interface RecordTree {
   readonly aside: ReadonlySet<RecordPiece>;
 }
 
+/** What a delta says. */
+export type Content = Pick<ParsedDelta, 'entries' | 'elisions'>;
+
 export interface CommitFacts extends Pick<PlannedCommit, 'template' | 'principal' | 'sessionId'> {
   /** The entries of pieces that follow each other in a delta. */
-  readonly read: (pieces: readonly RecordPiece[]) => { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] };
+  readonly read: (pieces: readonly RecordPiece[]) => Content;
   /** Whether a piece has no entries, if that does not depend on other pieces. */
   readonly isSilent?: (piece: RecordPiece) => boolean;
   /** True if commits and their entries are read again on demand, because all of them would fill the memory. */
@@ -102,10 +105,10 @@ export function planBranches(tree: RecordTree, context: PlanContext, facts: Comm
       type,
       checkpoint: isFine && checkpoint === 'turn_boundary' && records.at(-1) === branch.records.at(-1) ? checkpointAtEnd(read.entries) : checkpoint,
       ranges: rangesOf(pieces),
-      ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
+      ...(kept.length > 0 && { kept: rangesOf(kept) }),
       template: facts.template,
       ...defined({ principal: facts.principal, sessionId: facts.sessionId, summary, createdAt }),
-      ...(first.startedBy === undefined || first.parent !== null ? {} : { startedBy: first.startedBy }),
+      ...(first.startedBy && first.parent === null && { startedBy: first.startedBy }),
       records: records.flatMap(({ name, others = [] }) => [name, ...others]),
       ...read,
     };
@@ -188,43 +191,39 @@ function segmentsOf(branch: Branch, branchedAt: ReadonlySet<TreeRecord>, granula
     begin = end;
     filled = false;
   };
-  records.forEach((record, at) => {
+  for (const [at, record] of records.entries()) {
     const before = records[at - 1];
     if (before && (before.stored !== record.stored || branchedAt.has(before))) close(at, 'turn_boundary');
     if (record.part === 'step') {
       close(at, 'turn_boundary');
       close(at + 1, record.ends ?? 'turn_boundary');
-      return;
+      continue;
     }
     // Earlier records without a prompt or an answer do not form a turn but belong to the compaction.
     if (filled && (record.part === 'boundary' || (record.part === 'compaction' && before?.part !== 'boundary')))
       close(at, before?.part === 'result' ? 'compaction' : 'turn_boundary');
-    if (record.part === 'compaction') {
-      close(at + 1, 'compaction', 'compaction');
-      return;
-    }
-    if (record.part === 'prompt' && filled) close(startOfTurn(records, at, begin), 'turn_boundary');
-    else if (endsAfterResults(granularity) && isAnswer(record) && (before?.part === 'result' || before?.part === 'round')) close(at, 'tool_call');
-    else if (endsBeforeResults(granularity) && record.part === 'result' && endsWith(at) === 'answer') close(at, 'assistant_message');
-    filled ||= record.part === 'prompt' || record.part === 'result' || isAnswer(record);
-  });
-  if (!filled && begin < records.length) joinCompaction(segments, records.slice(begin));
+    if (record.part === 'compaction') close(at + 1, 'compaction', 'compaction');
+    else if (record.part === 'prompt' && filled) close(startOfTurn(records, at, begin), 'turn_boundary');
+    else if (endsAfterResults(granularity) && isAnswer(record) && endsRound.has(before?.part)) close(at, 'tool_call');
+    else if (endsBeforeResults(granularity) && record.part === 'result' && lastSpoken(records.slice(begin, at))?.part === 'answer')
+      close(at, 'assistant_message');
+    filled ||= fillsTurn.has(record.part);
+  }
+  const last = segments.at(-1);
+  if (!filled && last && takesRest(last, records[begin], branchedAt))
+    segments[segments.length - 1] = { ...last, records: [...last.records, ...records.slice(begin)] };
   else close(records.length, 'turn_boundary');
   return segments;
-
-  /** The part of the last record before this one that is not bookkeeping. */
-  function endsWith(end: number): TreeRecord['part'] | undefined {
-    return records.slice(begin, end).findLast(({ part }) => part !== 'quiet')?.part;
-  }
-
-  /** Records without a prompt or an answer at the end belong to the previous compaction, unless they were imported separately. */
-  function joinCompaction(made: Segment[], rest: readonly TreeRecord[]): void {
-    const last = made.at(-1);
-    if (last?.type === 'compaction' && last.records[0]?.stored === rest[0]?.stored && !branchedAt.has(last.records.at(-1) as TreeRecord))
-      made[made.length - 1] = { ...last, records: [...last.records, ...rest] };
-    else close(records.length, 'turn_boundary');
-  }
 }
+
+/** Records without a prompt or an answer at the end belong to the compaction before them, unless they were imported separately. */
+const takesRest = ({ type, records }: Segment, next: TreeRecord | undefined, branchedAt: ReadonlySet<TreeRecord>): boolean =>
+  next !== undefined && type === 'compaction' && records[0]?.stored === next.stored && !branchedAt.has(records.at(-1) as TreeRecord);
+
+const endsRound: ReadonlySet<RecordRole | undefined> = new Set(['result', 'round']);
+const fillsTurn: ReadonlySet<RecordRole> = new Set(['prompt', 'answer', 'round', 'result']);
+/** The last record that is not bookkeeping. */
+const lastSpoken = (records: readonly TreeRecord[]): TreeRecord | undefined => records.findLast(({ part }) => part !== 'quiet');
 
 const isAnswer = ({ part }: TreeRecord): boolean => part === 'answer' || part === 'round';
 
@@ -257,18 +256,14 @@ function placePieces({ pieces, records, aside }: RecordTree, home: ReadonlyMap<T
     }
     const record = recordAt.get(piece);
     const segment = record && home.get(record);
-    if (segment && isStored(segment)) {
-      settle(undefined);
-      isRepeating = true;
-      current = undefined;
-      addRange(side, piece.range);
-    } else if (segment) {
-      settle(isRepeating ? undefined : segment);
-      isRepeating = false;
-      current = segment;
-      segment.pieces.push(piece);
-    } else if (piece.sort !== 'record' && piece.sort !== 'blank') addRange(side, piece.range);
-    else if (aside.has(piece)) addRange(side, piece.range);
+    if (segment) {
+      const stored = isStored(segment);
+      settle(stored || isRepeating ? undefined : segment);
+      isRepeating = stored;
+      current = stored ? undefined : segment;
+      if (stored) addRange(side, piece.range);
+      else segment.pieces.push(piece);
+    } else if ((piece.sort !== 'record' && piece.sort !== 'blank') || aside.has(piece)) addRange(side, piece.range);
     else if (current) current.pieces.push(piece);
     else waiting.push(piece);
   }
@@ -290,8 +285,4 @@ function inChainOrder({ pieces, records }: Segment, recordAt: ReadonlyMap<Record
   pieces.splice(0, pieces.length, ...groups.sort((a, b) => a.place - b.place).flatMap((group) => group.pieces));
 }
 
-function rangesOf(pieces: readonly RecordPiece[]): readonly ByteRange[] {
-  const ranges: ByteRange[] = [];
-  for (const piece of pieces) addRange(ranges, piece.range);
-  return ranges;
-}
+const rangesOf = (pieces: readonly RecordPiece[]): readonly ByteRange[] => joinRanges(pieces.map(({ range }) => range));

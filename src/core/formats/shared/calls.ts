@@ -90,11 +90,9 @@ export function joinCalls(parts: Iterable<CallPart | undefined>): CallCount[] {
   const calls = new Map<string, Joining>();
   let askedAt: Timestamp | undefined;
   let prompt: string | undefined;
-  const others: CallCount[] = [];
   for (const part of parts) {
     if (!part) continue;
-    if (part.others)
-      for (const { id, ...call } of joinCalls(part.others)) calls.set(id, { call: { id, ...call }, first: call.output, isFinal: true });
+    if (part.others) for (const call of joinCalls(part.others)) calls.set(call.id, { call, first: call.output, isFinal: true });
     const { at, reply, prompt: text } = part;
     if (!reply) {
       askedAt = at ?? askedAt;
@@ -110,7 +108,6 @@ export function joinCalls(parts: Iterable<CallPart | undefined>): CallCount[] {
     calls.set(reply.id, { call: { ...about, at, endedAt: at, askedAt, prompt: text ?? prompt }, first: reply.output, isFinal });
     if (text === undefined) prompt = undefined;
   }
-  for (const call of others) calls.set(call.id, { call, first: call.output, isFinal: true });
   return Array.from(calls.values(), ({ call, isFinal }) => {
     if (!isFinal) call.output = call.reasoning = null;
     return isEmpty(call) && call.total === undefined
@@ -154,13 +151,9 @@ function addPart(known: Joining, reply: CallRecord, at: Timestamp | undefined): 
 /** More tokens than any model accepts or writes. A larger count is an error of the record. */
 export const maxCount = 20_000_000;
 
-/** A recorded count: null if it is missing; refused if it is negative, fractional or too large. */
-export function countIn(value: Json | undefined): number | null | 'refused' {
-  if (value === undefined || value === null) return null;
-  return isCount(value) ? value : 'refused';
-}
-
-const isCount = (value: Json | undefined): value is number => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxCount;
+/** Whether a recorded count is possible: neither negative, fractional nor too large. */
+export const isCount = (value: Json | undefined): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxCount;
 const isImpossible = (value: Json | undefined): boolean => value !== undefined && value !== null && !isCount(value);
 
 /**
@@ -211,8 +204,7 @@ const isHidden = ({ marks }: ParsedEntry): boolean => marks?.includes('hidden') 
 /** The facts in the visible entries of one record, without the counts. */
 export function partOfEntries(entries: readonly ParsedEntry[]): CallPart | undefined {
   const first = entries.find((entry) => !isHidden(entry));
-  if (!first) return undefined;
-  if (first.role === 'assistant') return undefined;
+  if (!first || first.role === 'assistant') return undefined;
   const text = entries.find(({ role, kind, marks }) => role === 'user' && (kind === 'text' || kind === 'summary') && !marks?.includes('meta'))?.text;
   return { at: first.at, prompt: text === undefined ? undefined : askedLine(text)?.slice(0, longest).toWellFormed() };
 }

@@ -112,8 +112,10 @@ export function dataUrl(url: string): { mediaType: string; base64: string } | un
 /** A count that a provider reported; null if it is missing or invalid. */
 export const countIn = (value: unknown): number | null => (Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null);
 
+/** The usage of a call of which no count was recorded. */
+export const unknownUsage: TokenUsage = { input: null, output: null, cacheRead: null, cacheWrite: null };
 /** The usage of entries whose call is counted by another record or is unknown. */
-export const noCall: TokenUsage = { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
+export const noCall: TokenUsage = { ...unknownUsage, isCopy: true };
 
 /** The counts of a call as a record gives them. */
 type RecordedUsage = Partial<Readonly<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'reasoning', Json | undefined>>>;

@@ -1,10 +1,11 @@
 // Entries as separate lines, in any format of lines. A fork writes them if it cuts inside a record, and formats that no agent resumes write nothing
 // else. The line contains every fact of its entry.
-import { type EntryKey, encodeText, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { kinds, roles } from '../../contract/index.js';
 import type { Mutable, ParsedEntry, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
-import { type Numbered, readMember, usageIn, withUsage } from './drafts.js';
-import { readTime } from './jsonl.js';
+import { type Numbered, noCall, readMember, unknownUsage, usageIn, withUsage } from './drafts.js';
+import { base64Of } from './groups.js';
+import { encodeLines, readTime } from './jsonl.js';
 import { countTokens, imageTokens } from './tokens.js';
 
 /** Whether a line holds one entry. Its member `stemma` names the format, so that such a file is recognized. */
@@ -21,9 +22,9 @@ export function writeEntryLines(formatId: string): (entries: readonly WritableEn
     const lines = entries.map((entry) => {
       const key = entry.key !== undefined && !used.has(entry.key) ? entry.key : `${options.newId()}.0`;
       used.add(key);
-      return `${JSON.stringify(writeLine(formatId, { ...entry, key: key as EntryKey }))}\n`;
+      return writeLine(formatId, { ...entry, key: key as EntryKey });
     });
-    return encodeText(lines.join(''));
+    return encodeLines(lines);
   };
 }
 
@@ -37,9 +38,7 @@ export function writeLine(formatId: string, entry: WritableEntry & { readonly ke
     kind,
     ...{ text, toolName, toolCallId, arguments: input, result },
     ...(isError === true && { isError }),
-    ...(media && {
-      media: { mediaType: media.mediaType, data: Buffer.from(media.bytes.buffer, media.bytes.byteOffset, media.bytes.byteLength).toString('base64') },
-    }),
+    ...(media && { media: { mediaType: media.mediaType, data: base64Of(media) } }),
     ...{ timestamp: at, author },
     ...(marks && marks.length > 0 && { marks }),
     ...{ messageId, usage },
@@ -94,9 +93,9 @@ function readUsage(value: Json | undefined): TokenUsage | undefined {
   if (!isObject(value)) return undefined;
   const { input, output, cacheRead, cacheWrite, reasoning } = value;
   const countFlaw = stringAt(value, 'countFlaw');
-  if (readMember(value, 'isCopy') === true) return { input: null, output: null, cacheRead: null, cacheWrite: null, isCopy: true };
+  if (readMember(value, 'isCopy') === true) return noCall;
   const usage = usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'beside');
-  return countFlaw === undefined ? usage : { ...(usage ?? { input: null, output: null, cacheRead: null, cacheWrite: null }), countFlaw };
+  return countFlaw === undefined ? usage : { ...(usage ?? unknownUsage), countFlaw };
 }
 
 /** The records with lines of entries written by the format's own writer. */
@@ -106,19 +105,15 @@ export function inRecords(
 ): readonly JsonObject[] {
   const all: JsonObject[] = [];
   let waiting: WritableEntry[] = [];
-  const flush = (): void => {
-    if (waiting.length > 0) all.push(...write(waiting));
-    waiting = [];
-  };
-  for (const record of records) {
-    if (isEntryLine(record)) {
+  for (const record of [...records, undefined]) {
+    if (record && isEntryLine(record)) {
       const { tokens: _, ...entry } = entryIn(record);
       waiting.push(entry);
       continue;
     }
-    flush();
-    all.push(record);
+    if (waiting.length > 0) all.push(...write(waiting));
+    waiting = [];
+    if (record) all.push(record);
   }
-  flush();
   return all;
 }

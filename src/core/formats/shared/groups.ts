@@ -1,13 +1,12 @@
 import type { WritableEntry } from '../format.js';
+import { bufferOf } from './jsonl.js';
+import { splitKey } from './keys.js';
 
 /** Entries that a writer puts into one record, with the record's name from their keys. */
 export interface EntryGroup {
   readonly entries: readonly [WritableEntry, ...WritableEntry[]];
   readonly name: string | undefined;
 }
-
-/** The record that an entry's key names. */
-export const recordNamed = (entry: WritableEntry): string | undefined => /^(.+)\.\d+$/s.exec(entry.key ?? '')?.[1];
 
 /** Groups entries of one role and one record, or one message of the agent. `fits`: whether the format allows the entry in the group. */
 export function groupMessages(
@@ -17,7 +16,7 @@ export function groupMessages(
   const groups: { entries: [WritableEntry, ...WritableEntry[]]; name: string | undefined }[] = [];
   for (const entry of entries) {
     const last = groups.at(-1);
-    const name = recordNamed(entry);
+    const name = splitKey(entry.key)?.name;
     const first = last?.entries[0];
     const together =
       last !== undefined &&
@@ -47,5 +46,7 @@ export const textsOf = (entries: readonly WritableEntry[], kind: WritableEntry['
     .join('\n');
 
 /** Media as base64. */
-export const base64Of = ({ bytes }: NonNullable<WritableEntry['media']>): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+export const base64Of = ({ bytes }: NonNullable<WritableEntry['media']>): string => bufferOf(bytes).toString('base64');
+
+/** Media as a data URL. */
+export const dataUrlOf = (media: NonNullable<WritableEntry['media']>): string => `data:${media.mediaType};base64,${base64Of(media)}`;

@@ -2,7 +2,7 @@
 // (stream-json, @streamparser/json) make values of all bytes, although only the positions of the items are needed here; JSON.parse reads the items.
 import type { ByteRange, Json } from '../../base/index.js';
 import type { FileBytes } from '../lines.js';
-import { parseShallow } from './jsonl.js';
+import { bufferOf, parseShallow } from './jsonl.js';
 
 export interface ListInFile {
   /** The keys and positions that lead to it, joined by dots. */
@@ -28,10 +28,8 @@ const scannedAtOnce = 1024 * 1024;
 export class ShellTooLarge extends Error {}
 
 /** The value at a range of the file; undefined if it is not JSON or nests too deeply. */
-export const valueAt = (file: FileBytes, { start, end }: ByteRange): Json | undefined => {
-  const bytes = file.subarray(start, end);
-  return parseShallow(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
-};
+export const valueAt = (file: FileBytes, { start, end }: ByteRange): Json | undefined =>
+  parseShallow(bufferOf(file.subarray(start, end)).toString('utf8'));
 
 /**
  * The values of a document, one after the other: one document, one a line, or pretty-printed. `isLarge` says by its path which list stays

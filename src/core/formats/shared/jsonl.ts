@@ -68,7 +68,8 @@ export function eachPiece(
   let line = 0;
   let end = file.length;
   const joiner = new LineJoiner();
-  const isCopy = identity && copyFinder(identity);
+  const copies = identity && new CopyFinder();
+  const isCopy = copies && ((record: JsonObject, text: Buffer): boolean => copies.isNext(record, text, identity(record)));
   for (const { buffer, base, again } of wholeLines(file, part, begin)) {
     const isSound = isUtf8(buffer);
     for (let start = 0, stop = 0; start < buffer.length; start = stop) {
@@ -104,18 +105,13 @@ function refuseTooMany(lines: number, problems: number): void {
   if (problems > maxProblems) throw new TooManyLines(`more than ${maxProblems} of its lines are not records`);
 }
 
-/** Finds out whether the next record of a file, in these bytes, is a copy of an earlier one. */
-function copyFinder(identity: NonNullable<ScanOptions['identity']>): (record: JsonObject, line: Buffer) => boolean {
-  const copies = new CopyFinder();
-  return (record, line) => copies.isNext(record, line, identity(record));
-}
-
 interface LinePlace {
   readonly from: number;
   readonly stop: number;
   /** Whether the buffer is UTF-8. */
   readonly isSound: boolean;
-  readonly isCopy: ReturnType<typeof copyFinder> | undefined;
+  /** Whether the next record of the file, in these bytes, is a copy of an earlier one. */
+  readonly isCopy: ((record: JsonObject, line: Buffer) => boolean) | undefined;
 }
 
 /** A line that is one record, a request, blank or a copy. `torn` is a record that is nested too deep. Undefined for anything else. */
@@ -171,6 +167,10 @@ function isRequestRecord(buffer: Buffer, start: number, end: number, { requestPr
   return buffer[last] === 0x7d && buffer.subarray(start, end).indexOf('}{"') < 0;
 }
 
+/** The records of the pieces, without requests. */
+export const recordsOf = (pieces: readonly RecordPiece[]): JsonObject[] =>
+  pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
+
 /** Writes records as lines, together with their scan, so that new lines need not be read again. */
 export function writeLines(records: readonly JsonObject[]): Required<Lines> {
   const texts = records.map((record) => `${JSON.stringify(record)}\n`);
@@ -191,24 +191,18 @@ export function writeLines(records: readonly JsonObject[]): Required<Lines> {
 
 /** Joins deltas so that each ends with exactly one newline. */
 export function concatLines(deltas: readonly Uint8Array[]): Uint8Array {
-  const present = deltas.filter((delta) => delta.length > 0);
-  const size = present.reduce((sum, delta) => sum + delta.length + 1, 0);
-  const whole = Buffer.allocUnsafe(size);
-  let at = 0;
-  present.forEach((delta, index) => {
-    whole.set(delta, at);
-    at += delta.length;
-    if (delta[delta.length - 1] !== 0x0a && index < present.length - 1) whole[at++] = 0x0a;
-  });
-  return whole.subarray(0, at);
+  return Buffer.concat([...concatLineParts(deltas.map((delta) => [delta]))]);
 }
+
+/** Values as JSON lines. */
+export const encodeLines = (values: readonly object[]): Uint8Array => encodeText(values.map((value) => `${JSON.stringify(value)}\n`).join(''));
 
 /** What formats of JSON lines have in common. */
 export const ofLines = { contentType: 'application/jsonl', concat: concatLines } as const;
 
 /** The delta up to the record at a range, with a shorter record in its place if there is one. */
 export const cutAt = (delta: Uint8Array, { start, end }: ByteRange, shorter: JsonObject | undefined): Uint8Array =>
-  shorter === undefined ? delta.slice(0, end) : concatLines([delta.slice(0, start), encodeText(`${JSON.stringify(shorter)}\n`)]);
+  shorter === undefined ? delta.slice(0, end) : concatLines([delta.slice(0, start), encodeLines([shorter])]);
 
 /** Joins deltas in parts, for conversations larger than memory. Only deltas end with a newline; a part can end inside of a line. */
 export function* concatLineParts(deltas: Iterable<Iterable<Uint8Array>>): Generator<Uint8Array> {
@@ -225,6 +219,13 @@ export function* concatLineParts(deltas: Iterable<Iterable<Uint8Array>>): Genera
   }
 }
 const lineEnd = Uint8Array.of(newline);
+
+/** Ranges in their order, joined where one continues another. */
+export function joinRanges(parts: Iterable<ByteRange>): readonly ByteRange[] {
+  const ranges: ByteRange[] = [];
+  for (const part of parts) addRange(ranges, part);
+  return ranges;
+}
 
 /** Appends a range, extending the last range where the new one continues it. */
 export function addRange(ranges: ByteRange[], range: ByteRange): void {

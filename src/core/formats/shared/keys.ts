@@ -8,7 +8,7 @@ export const queuedPrefix = 'queue-';
 
 /** The name of the record and the number of the entry in it, as an entry's key holds them. Undefined for any other key. */
 export function splitKey(key: string | undefined): { readonly name: string; readonly number: number } | undefined {
-  const match = /^(.+)\.(\d+)$/.exec(key ?? '');
+  const match = /^(.+)\.(\d+)$/s.exec(key ?? '');
   return match ? { name: match[1] as string, number: Number(match[2]) } : undefined;
 }
 

@@ -1,24 +1,37 @@
-import type { ByteRange, JsonObject } from '../../base/index.js';
-import type { FileBytes, Lines, RecordPiece } from '../lines.js';
+import { type ByteRange, decodeText, isObject, type JsonObject, parseJson } from '../../base/index.js';
+import type { FileBytes, Lines, RecordPiece, Scan } from '../lines.js';
 import type { Problem } from '../parsed.js';
-import { isDeep, maxLines, TooManyLines, tooDeep } from './jsonl.js';
+import { type Dialect, isDeep, maxLines, scanJsonl, TooManyLines, tooDeep } from './jsonl.js';
 
-/** A line whose record is made on demand. */
-class LazyLine implements RecordPiece {
+/** From this size on, a file is not held in memory, and each of its records is read again on demand. */
+export const maxWholeBytes = 32 * 1024 * 1024;
+
+/** A piece whose record is read or made on demand. */
+class LazyPiece implements RecordPiece {
   readonly sort = 'record';
   readonly line: number;
   readonly range: ByteRange;
-  readonly #recordAt: (number: number) => JsonObject;
+  readonly #read: (piece: RecordPiece) => JsonObject;
 
-  constructor(line: number, range: ByteRange, recordAt: (number: number) => JsonObject) {
+  constructor({ line, range }: Omit<RecordPiece, 'sort'>, read: (piece: RecordPiece) => JsonObject) {
     this.line = line;
     this.range = range;
-    this.#recordAt = recordAt;
+    this.#read = read;
   }
 
   get record(): JsonObject {
-    return this.#recordAt(this.line - 1);
+    return this.#read(this);
   }
+}
+
+/** Splits a large file into records that are read again on demand, so that only their positions are in memory. */
+export function scanLazily(file: FileBytes, dialect: Dialect): Scan {
+  const { pieces, ...seen } = scanJsonl(file, dialect, { mayGrow: true, keep: () => ({}) });
+  const read = ({ range: { start, end } }: RecordPiece): JsonObject => {
+    const value = parseJson(decodeText(file.subarray(start, end)).replace(/^\ufeff/, ''));
+    return isObject(value) ? value : {};
+  };
+  return { ...seen, pieces: pieces.map((piece) => (piece.sort === 'record' ? new LazyPiece(piece, read) : piece)), isLazy: true };
 }
 
 /** Lines up to this size are made together, because they are often read together. */
@@ -30,12 +43,14 @@ export function linesOnDemand(count: number, recordAt: (number: number) => JsonO
   const ends = new Float64Array(count);
   const skipped: Problem[] = [];
   const pieces: RecordPiece[] = [];
+  const read = ({ line }: RecordPiece): JsonObject => recordAt(line - 1);
   for (let number = 0, start = 0; number < count; number++) {
     const record = recordAt(number);
     const range = { start, end: start + Buffer.byteLength(JSON.stringify(record)) + 1 };
+    const place = { line: number + 1, range };
     const isTorn = isDeep(record);
-    pieces.push(isTorn ? { line: number + 1, range, sort: 'torn' } : new LazyLine(number + 1, range, recordAt));
-    if (isTorn) skipped.push({ line: number + 1, reason: tooDeep });
+    pieces.push(isTorn ? { ...place, sort: 'torn' } : new LazyPiece(place, read));
+    if (isTorn) skipped.push({ line: place.line, reason: tooDeep });
     start = range.end;
     ends[number] = start;
   }

@@ -1,6 +1,6 @@
 import { type EntryKey, isObject } from '../../base/index.js';
 import type { OutputOf } from '../../contract/index.js';
-import { type Fact, type Format, facts, type ParsedEntry, type WritableEntry } from '../format.js';
+import { type Fact, type Format, factNames, type ParsedEntry, type WritableEntry } from '../format.js';
 import { isTooLarge } from './images.js';
 
 /** The facts of entries that a format has no field for: the first of them entry by entry, and the number of each. */
@@ -10,27 +10,6 @@ export const noLosses: FormatLosses = { losses: [], lossCounts: [] };
 /** At most this many losses are listed; all are counted. */
 const maxNamed = 1_000;
 
-export const factNames: Readonly<Record<Fact, string>> = {
-  thinking: 'thinking',
-  unsignedThinking: 'unsigned thinking',
-  sealedThinking: 'encrypted thinking',
-  signature: 'signature of the thinking',
-  image: 'image',
-  resultImage: 'image in a tool result',
-  linkedImage: 'linked image',
-  block: 'block of one provider only',
-  error: 'error flag of a tool result',
-  blank: 'answer without visible text',
-  summary: 'mark as a summary',
-  system: 'system role',
-  event: 'note of the runtime',
-  serverTool: 'call of a tool of the provider',
-  injected: 'mark as added by the runtime',
-  resultData: 'structured data of a tool result',
-  model: 'name of the model',
-  author: 'name of the author',
-  time: 'time',
-};
 const neverSeen = 'entry that the model never saw';
 /** What a model's API refuses, so that an export to it leaves it out or repairs it. */
 const refused = {
@@ -48,7 +27,9 @@ export function lossesOf(entries: readonly Keyed[], format: Pick<Format, 'holds'
   return counter.losses();
 }
 
-const allNames: readonly string[] = [...facts.map((fact) => factNames[fact]), ...Object.values(refused), neverSeen];
+const allNames: readonly string[] = [...Object.values(factNames), ...Object.values(refused), neverSeen];
+
+const isHidden = ({ marks }: WritableEntry): boolean => marks?.includes('hidden') === true;
 
 type Keyed = WritableEntry & { readonly key: EntryKey };
 
@@ -60,8 +41,7 @@ export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequ
   const held = new Set<Fact>(holds);
   const found = new Map(allNames.map((what) => [what, { keys: [] as EntryKey[], count: 0 }]));
   const lose = (what: string, key: EntryKey): void => {
-    const one = found.get(what);
-    if (!one) return;
+    const one = found.get(what) as { keys: EntryKey[]; count: number };
     one.count++;
     if (one.keys.length < maxNamed) one.keys.push(key);
   };
@@ -79,12 +59,10 @@ export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequ
       const saying = new Set(entries.flatMap(({ kind, messageId }) => (kind !== 'thinking' && messageId !== undefined ? [messageId] : [])));
       const isAlone = ({ kind, messageId }: WritableEntry): boolean => kind === 'thinking' && messageId !== undefined && !saying.has(messageId);
       for (const entry of entries) {
-        if (entry.marks?.includes('hidden')) lose(neverSeen, entry.key);
-        else {
-          if (isRequest) look(entry);
-          for (const fact of [...listFacts(entry), ...(isAlone(entry) ? (['blank'] as const) : [])])
-            if (!held.has(fact)) lose(factNames[fact], entry.key);
-        }
+        const facts: readonly Fact[] = isAlone(entry) ? [...listFacts(entry), 'blank'] : listFacts(entry);
+        if (isRequest && !isHidden(entry)) look(entry);
+        if (isHidden(entry)) lose(neverSeen, entry.key);
+        else for (const fact of facts) if (!held.has(fact)) lose(factNames[fact], entry.key);
       }
     },
     losses: () => {
@@ -159,8 +137,7 @@ export function lossSum(): LossSum {
       for (const id of open) calls.add(id);
     },
     counts: () => {
-      const found = new Map(sums);
-      if (calls.size > 0) found.set(refused.call, calls.size);
+      const found = calls.size > 0 ? new Map(sums).set(refused.call, calls.size) : sums;
       return allNames.flatMap((what) => (found.has(what) ? [{ what, count: found.get(what) as number }] : []));
     },
     state: () => ({ counts: [...sums].map(([what, count]) => ({ what, count })), answers: [], closed: [], open: [...calls] }),
@@ -197,10 +174,9 @@ export function unsealedLosses(before: readonly ParsedEntry[], after: readonly P
 /** Joins the losses of parts of one conversation. */
 export function joinLosses(parts: readonly FormatLosses[]): FormatLosses {
   if (parts.length <= 1) return parts[0] ?? noLosses;
-  const names = allNames;
   return {
-    losses: names.flatMap((name) => parts.flatMap(({ losses }) => losses.filter(({ what }) => what === name))).slice(0, maxNamed),
-    lossCounts: names.flatMap((what) => {
+    losses: allNames.flatMap((name) => parts.flatMap(({ losses }) => losses.filter(({ what }) => what === name))).slice(0, maxNamed),
+    lossCounts: allNames.flatMap((what) => {
       const count = parts.reduce((sum, { lossCounts }) => sum + (lossCounts.find((one) => one.what === what)?.count ?? 0), 0);
       return count > 0 ? [{ what, count }] : [];
     }),
@@ -210,22 +186,20 @@ export function joinLosses(parts: readonly FormatLosses[]): FormatLosses {
 /** The facts that an entry has in addition to text, call and result. */
 export function listFacts(entry: WritableEntry): readonly Fact[] {
   const { marks, author, at, role } = entry;
-  return [
-    ...factsOfContent(entry),
-    ...(marks?.includes('server') ? (['serverTool'] as const) : []),
-    ...(marks?.includes('meta') ? (['injected'] as const) : []),
-    ...(author === undefined ? [] : [role === 'assistant' ? ('model' as const) : ('author' as const)]),
-    ...(at === undefined ? [] : (['time'] as const)),
-  ];
+  const found = factsOfContent(entry);
+  if (marks?.includes('server')) found.push('serverTool');
+  if (marks?.includes('meta')) found.push('injected');
+  if (author !== undefined) found.push(role === 'assistant' ? 'model' : 'author');
+  if (at !== undefined) found.push('time');
+  return found;
 }
 
-function factsOfContent(entry: WritableEntry): readonly Fact[] {
+function factsOfContent(entry: WritableEntry): Fact[] {
   const { kind, role, text = '', result } = entry;
   switch (kind) {
-    case 'thinking': {
+    case 'thinking':
       if (entry.marks?.includes('redacted')) return ['sealedThinking'];
       return isObject(result) && result.signature ? ['thinking', 'signature'] : ['unsignedThinking'];
-    }
     case 'image':
       return [role === 'tool' ? 'resultImage' : entry.media ? 'image' : 'linkedImage'];
     case 'event':

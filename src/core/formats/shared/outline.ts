@@ -1,5 +1,4 @@
 // The outline of a delta: its entries without their content, enough for counts, bars and navigation.
-
 import { type EntryKey, isObject, parseJson } from '../../base/index.js';
 import { type Kind, kinds, type Role, roles } from '../../contract/index.js';
 import type { Elision, ParsedDelta, ParsedEntry } from '../parsed.js';
@@ -92,25 +91,15 @@ function writeHead(entry: ParsedEntry): string | undefined {
 const spaced = (text: string): string => text.replace(/\s\s+|[^\S ]/g, ' ');
 
 /** The counts without an outline. The beginnings of texts are most of an outline's cost. */
-export function countsOfParsed(parsed: Pick<ParsedDelta, 'entries'>): OutlineCounts {
-  const { messages, tokens, errors, entries } = countsWithEnds(parsed.entries, isHidden);
-  return { messages, tokens, errors, entries };
-}
-
-interface Counted {
-  readonly key: EntryKey;
-  readonly messageId?: string | undefined;
-  readonly tokens: number;
-  readonly isError?: boolean;
-}
+export const countsOfParsed = ({ entries }: Pick<ParsedDelta, 'entries'>): OutlineCounts => withoutEnds(countsWithEnds(entries, isHidden));
 
 /** The counts of an outline. */
-export const countOutline = (outline: Pick<DeltaOutline, 'entries'>): OutlineCounts => {
-  const { messages, tokens, errors, entries } = countsWithEnds(outline.entries, ({ hidden }) => hidden);
-  return { messages, tokens, errors, entries };
-};
+export const countOutline = ({ entries }: Pick<DeltaOutline, 'entries'>): OutlineCounts =>
+  withoutEnds(countsWithEnds(entries, ({ hidden }) => hidden));
 
-function countsWithEnds<Entry extends Counted>(
+const withoutEnds = ({ messages, tokens, errors, entries }: OutlineCounts): OutlineCounts => ({ messages, tokens, errors, entries });
+
+function countsWithEnds<Entry extends Pick<OutlineEntry, 'key' | 'tokens'> & { readonly messageId?: string | undefined; readonly isError?: boolean }>(
   counted: readonly Entry[],
   hidden: (entry: Entry) => boolean,
 ): Omit<OutlinePart, 'entriesJson' | 'elisionsJson'> {
@@ -162,10 +151,8 @@ export function outlineOfParts(parts: Iterable<OutlinePart>): StoredOutline {
 }
 
 /** The outline of a whole delta, as it is stored. */
-export function outlined(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): StoredOutline {
-  const part = outlinePart(parsed);
-  return outlineOfParts(part ? [part] : []);
-}
+export const outlined = (parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): StoredOutline =>
+  outlineOfParts([outlinePart(parsed)].filter((part) => part !== undefined));
 
 /** The stored form of an outline. */
 export const encodeOutline = ({ entries, elisions }: DeltaOutline): string =>

@@ -1,5 +1,6 @@
 import type { ByteRange } from '../../base/index.js';
-import { endsAfterResults, endsBeforeResults, type PlanContext, type Progress } from '../format.js';
+import { endsAfterResults, endsBeforeResults, type FileBytes, type Granularity, type Progress } from '../format.js';
+import { type Dialect, eachPiece, type RecordPiece } from './jsonl.js';
 
 /**
  * What a record of a growing file means for its turn, in any runtime: `prompt`; `command`, a prompt of the runtime that starts no answer;
@@ -16,7 +17,7 @@ export interface RecordMark {
 }
 
 /** The progress of a growing file, by the marks of its new records. */
-export function measureProgress(marks: Iterable<RecordMark>, granularity: PlanContext['granularity']): Omit<Progress, 'ended'> {
+export function measureProgress(marks: Iterable<RecordMark>, granularity: Granularity): Omit<Progress, 'ended'> {
   const calls = new Set<string>();
   let settled = 0;
   let resting = 0;
@@ -70,4 +71,16 @@ export function measureProgress(marks: Iterable<RecordMark>, granularity: PlanCo
     }
   }
   return { settled, resting, open };
+}
+
+/** What a record means for its turn, wherever it is. */
+export type Meaning = Omit<RecordMark, 'range'>;
+
+/** The progress of a growing file of lines, by what each line means. */
+export function lineProgress(fresh: FileBytes, dialect: Dialect, granularity: Granularity, meaningOf: (piece: RecordPiece) => Meaning): Progress {
+  const marks: RecordMark[] = [];
+  eachPiece(fresh, dialect, { mayGrow: true }, (piece) => {
+    if (piece.sort !== 'half') marks.push({ range: piece.range, ...meaningOf(piece) });
+  });
+  return { ...measureProgress(marks, granularity), ended: false };
 }

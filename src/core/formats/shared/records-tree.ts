@@ -4,6 +4,7 @@ import type { TreeRecord } from './branches.js';
 import { saidBefore } from './copies.js';
 import { entryIn, isEntryLine } from './entry-lines.js';
 import { type RecordPiece, readTime } from './jsonl.js';
+import { pathTo } from './plans.js';
 import type { RecordPlace, RecordRules } from './record-rules.js';
 
 /** The most kept records per record. Otherwise, a file whose compactions all keep everything would cost quadratic time and space. */
@@ -11,46 +12,36 @@ const maxRepeats = 16;
 
 type Rules = Pick<RecordRules<never>, 'place' | 'keeps' | 'at' | 'continues' | 'oddities'>;
 
-interface Growth {
-  readonly rules: Rules;
-  readonly context: PlanContext;
-  readonly startedBy: PlannedCommit['startedBy'];
-  readonly chosen: ReadonlyMap<string, Placed>;
-  readonly placed: Map<RecordPiece, TreeRecord>;
-  readonly records: TreeRecord[];
-  readonly notes: Problem[];
-  readonly ends: Map<string | undefined, TreeRecord>;
-  repeats: number;
-}
-
 interface Placed {
   readonly piece: RecordPiece;
   readonly place: RecordPlace;
   readonly at: Timestamp | undefined;
 }
 
+interface Given {
+  readonly rules: Rules;
+  readonly context: PlanContext;
+  readonly startedBy: PlannedCommit['startedBy'];
+  readonly chosen: ReadonlyMap<string, Placed>;
+  readonly notes: Problem[];
+}
+
+const newGrowth = (given: Given, repeats: number) => ({
+  ...given,
+  placed: new Map<RecordPiece, TreeRecord>(),
+  records: [] as TreeRecord[],
+  ends: new Map<string | undefined, TreeRecord>(),
+  repeats,
+});
+type Growth = ReturnType<typeof newGrowth>;
+
 /** Places the records of a file in their tree. Of records with the same name, the first is read. A cycle is cut. */
-export function growRecords(
-  rules: Rules,
-  pieces: readonly RecordPiece[],
-  context: PlanContext,
-  startedBy: PlannedCommit['startedBy'],
-): {
-  readonly records: readonly TreeRecord[];
-  readonly aside: ReadonlySet<RecordPiece>;
-  readonly skipped: readonly Problem[];
-  readonly notes: readonly Problem[];
-} {
+export function growRecords(rules: Rules, pieces: readonly RecordPiece[], context: PlanContext, startedBy: PlannedCommit['startedBy']) {
   const { chosen, order, aside, skipped, notes } = chooseRecords(rules, pieces);
-  const growth: Growth = {
-    ...{ rules, context, startedBy, chosen },
-    placed: new Map(),
-    records: [],
-    notes,
-    ends: new Map(),
-    repeats: pieces.length * maxRepeats,
-  };
-  for (const one of order) for (const step of pathTo(growth, one)) put(growth, step);
+  const growth = newGrowth({ rules, context, startedBy, chosen, notes }, pieces.length * maxRepeats);
+  const isPlaced = ({ piece }: Placed): boolean => growth.placed.has(piece);
+  const parentOf = ({ place: { parent } }: Placed): Placed | undefined => (typeof parent === 'string' ? chosen.get(parent) : undefined);
+  for (const one of order) for (const step of pathTo(one, isPlaced, parentOf)) put(growth, step);
   return { records: growth.records, aside, skipped, notes: growth.notes };
 }
 
@@ -103,18 +94,6 @@ function entryPlace(record: JsonObject): RecordPlace {
   const { key, role, kind } = entryIn(record);
   if (kind === 'summary') return { name: key, part: 'compaction' };
   return { name: key, part: role === 'user' ? 'prompt' : role === 'assistant' ? 'answer' : role === 'tool' ? 'result' : 'lead' };
-}
-
-/** The record and its ancestors that are not placed yet, root first. */
-function pathTo({ chosen, placed }: Growth, last: Placed): Placed[] {
-  const path: Placed[] = [];
-  const seen = new Set<RecordPiece>();
-  for (let at: Placed | undefined = last; at && !placed.has(at.piece) && !seen.has(at.piece); ) {
-    seen.add(at.piece);
-    path.push(at);
-    at = typeof at.place.parent === 'string' ? chosen.get(at.place.parent) : undefined;
-  }
-  return path.reverse();
 }
 
 function put(growth: Growth, one: Placed): void {

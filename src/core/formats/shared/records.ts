@@ -1,29 +1,17 @@
 // Formats of JSONL records, by rules: which record is whose child, which entries it has, what it means for its turn. From the rules come
 // the reader, the plan of an import, cuts and the progress of a growing file.
 import { type ByteRange, badRequest, defined, type EntryKey, type JsonObject, type Timestamp } from '../../base/index.js';
-import type {
-  Elision,
-  FileBytes,
-  Format,
-  ImportableFormat,
-  ImportPlan,
-  Mutable,
-  ParsedDelta,
-  ParsedEntry,
-  Peek,
-  PlanContext,
-  Problem,
-  Progress,
-} from '../format.js';
-import { planBranches, type TreeRecord } from './branches.js';
+import type { Format, ImportableFormat, ImportPlan, Mutable, ParsedDelta, ParsedEntry, Peek, PlanContext } from '../format.js';
+import { type Content, planBranches, type TreeRecord } from './branches.js';
 import type { UnplacedEntry } from './drafts.js';
 import { durationOf } from './durations.js';
 import { entryIn, formatNamed, isEntryLine, writeEntryLines } from './entry-lines.js';
 import { clip, promptLine } from './headline.js';
-import { concatLines, eachPiece, firstNewLine, type RecordPiece, readTime, type Scan, type ScanOptions, scanJsonl } from './jsonl.js';
-import { maxWholeBytes, scanLazily } from './lazy-records.js';
-import { measureProgress, type RecordMark } from './progress.js';
-import type { RecordPlace, RecordRules } from './record-rules.js';
+import { concatLines, type RecordPiece, readTime, recordsOf, type Scan, type ScanOptions, scanJsonl } from './jsonl.js';
+import { maxWholeBytes, scanLazily } from './lazy-lines.js';
+import { firstIn, madeBy, maxNameLength, newProblems } from './plans.js';
+import { lineProgress, type Meaning } from './progress.js';
+import type { RecordRules } from './record-rules.js';
 import { growRecords } from './records-tree.js';
 
 export type { About, RecordPlace, RecordRules } from './record-rules.js';
@@ -32,7 +20,6 @@ type FromRules = Pick<ImportableFormat, 'parse' | 'concat' | 'cut' | 'plan' | 'p
   Required<Pick<ImportableFormat, 'progress' | 'planParts'>> &
   Pick<Format, 'write'>;
 
-const maxNameLength = 400;
 /** Entries of the next record of a name are numbered from here. */
 const ofRepeat = 100_000;
 
@@ -44,14 +31,12 @@ export function fromRules<State>(rules: RecordRules<State>): FromRules {
     concat: concatLines,
     cut: (delta, lastKept) => cutRecords(rules, delta, lastKept),
     plan: (file, context) => planRecords(rules, context, context.scan ?? scanWhole(rules, file)),
-    planParts: (file, context) =>
-      planRecords(
-        rules,
-        context,
-        context.scan ?? (file.length > maxWholeBytes ? scanLazily(file, rules.dialect) : scanWhole(rules, file.subarray(0, file.length))),
-      ),
+    planParts: (file, context) => {
+      const scan = (): Scan => (file.length > maxWholeBytes ? scanLazily(file, rules.dialect) : scanWhole(rules, file.subarray(0, file.length)));
+      return planRecords(rules, context, context.scan ?? scan());
+    },
     peek: (head, tail) => peekRecords(rules, head, tail),
-    progress: (fresh, granularity) => progressRecords(rules, fresh, granularity),
+    progress: (fresh, granularity) => lineProgress(fresh, rules.dialect, granularity, ({ record }) => meaningOf(rules, record)),
     write: writeEntryLines(rules.formatId),
   };
 }
@@ -62,7 +47,7 @@ export const scanRecords = ({ dialect }: Pick<RecordRules, 'dialect'>, bytes: Ui
 
 /** The records of a delta, lines of entries included. */
 export const readRecords = (rules: Pick<RecordRules, 'dialect'>, delta: Uint8Array): readonly JsonObject[] =>
-  scanRecords(rules, delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' ? [record] : []));
+  recordsOf(scanRecords(rules, delta).pieces);
 
 /** Whether the first record is a line of an entry of this format. */
 export const beginsAsEntry = (head: Uint8Array, { formatId, dialect }: Pick<RecordRules, 'dialect' | 'formatId'>): boolean =>
@@ -85,10 +70,7 @@ function parseRecords<State>(rules: RecordRules<State>, delta: Uint8Array): Pars
   return { ...readPieces(rules, pieces), ...(lasted && durationOf(recordsIn(pieces), lasted)), problems: skipped };
 }
 
-function readPieces<State>(
-  rules: RecordRules<State>,
-  pieces: readonly RecordPiece[],
-): { readonly entries: readonly ParsedEntry[]; readonly elisions: readonly Elision[] } {
+function readPieces<State>(rules: RecordRules<State>, pieces: readonly RecordPiece[]): Content {
   const state = rules.gather(recordsIn(pieces));
   const entries: ParsedEntry[] = [];
   const times = new Map<string, number>();
@@ -112,8 +94,7 @@ function readPieces<State>(
   return { entries, elisions: [] };
 }
 
-const recordsIn = (pieces: readonly RecordPiece[]): readonly JsonObject[] =>
-  pieces.flatMap(({ record, sort }) => (record && sort === 'record' && !isEntryLine(record) ? [record] : []));
+const recordsIn = (pieces: readonly RecordPiece[]): readonly JsonObject[] => recordsOf(pieces).filter((record) => !isEntryLine(record));
 
 const scanWhole = ({ dialect }: Pick<RecordRules, 'dialect'>, file: Uint8Array): Scan => scanJsonl(file, dialect, { mayGrow: true });
 
@@ -128,16 +109,13 @@ function planRecords<State>(rules: RecordRules<State>, context: PlanContext, sca
   const template = about.tool ?? rules.template;
   const tree = growRecords(rules, pieces, context, about.startedBy);
   const planned = planBranches({ pieces, records: tree.records, aside: tree.aside }, context, {
-    template: (about.agent === undefined ? template : `${template}/${about.agent}`).slice(0, maxNameLength),
-    ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
-    ...(sessionId !== undefined && { sessionId }),
+    ...madeBy(template, { role: about.agent, cwd, sessionId }),
     read: (some) => readPieces(rules, some),
     isSilent: (piece) => readPieces(rules, [piece]).entries.length === 0,
     ...(isLazy && { isLazy }),
     summary: (records, entries) => writeSummary(rules, records, entries),
   });
-  const freshFrom = firstNewLine(pieces, context.resumeAt);
-  const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
+  const fresh = newProblems(pieces, context.resumeAt);
   return {
     format: rules.formatId,
     ...defined({ sessionId, title, cwd, machine }),
@@ -154,22 +132,17 @@ const maxSampled = 200;
 function writeSummary<State>(rules: RecordRules<State>, records: readonly TreeRecord[], entries: readonly ParsedEntry[]): string | undefined {
   if (records.some(({ part }) => part === 'compaction')) return 'Compaction';
   const seen = entries.filter(({ marks }) => !marks?.includes('hidden'));
-  const first = (role: ParsedEntry['role'], lineOf: (text: string) => string | undefined): string | undefined => {
-    for (const entry of seen)
-      if (entry.role === role && entry.kind === 'text' && !entry.marks?.includes('meta')) {
-        const line = lineOf(entry.text ?? '');
-        if (line !== undefined) return line;
-      }
-    return undefined;
-  };
+  const said = seen.filter(({ kind, marks }) => kind === 'text' && !marks?.includes('meta'));
+  const first = (role: ParsedEntry['role'], lineOf: (text: string) => string | undefined): string | undefined =>
+    firstIn(said, (entry) => (entry.role === role ? lineOf(entry.text ?? '') : undefined));
   const prompt = rules.prompt && records.flatMap(({ piece }) => (piece.record && rules.prompt?.(piece.record)) ?? []).find((one) => clip(one));
-  const tools = new Set(seen.flatMap(({ kind, toolName }) => (kind === 'tool_call' && toolName ? [toolName] : [])));
+  const tools = seen.flatMap(({ kind, toolName }) => (kind === 'tool_call' && toolName ? [toolName] : []));
   return (
     (prompt === undefined ? undefined : promptLine(prompt)) ??
     first('user', (text) => promptLine(text, true)) ??
     first('user', promptLine) ??
     first('assistant', clip) ??
-    (tools.size > 0 ? clip([...tools].join(', ')) : undefined)
+    clip([...new Set(tools)].join(', '))
   );
 }
 
@@ -177,33 +150,22 @@ function peekRecords<State>(rules: RecordRules<State>, head: Uint8Array, tail: U
   const beginning = recordsIn(scanRecords(rules, head).pieces);
   const all = [...beginning, ...recordsIn(scanRecords(rules, tail).pieces)];
   const { sessionId, cwd, title } = rules.about(all, { path: '' });
-  const prompts = beginning.flatMap((record) => {
+  const firstPrompt = firstIn(beginning, (record) => {
     const prompt = rules.prompt?.(record);
-    return prompt === undefined ? [] : (promptLine(prompt) ?? []);
+    return prompt === undefined ? undefined : promptLine(prompt);
   });
-  const startedAt = beginning.map(rules.at ?? readTime).find((at) => at !== undefined);
-  return {
-    ...defined({ sessionId, cwd, title }),
-    ...defined({ firstPrompt: prompts[0], startedAt }),
-  };
+  return defined({ sessionId, cwd, title, firstPrompt, startedAt: firstIn(beginning, rules.at ?? readTime) });
 }
 
-function progressRecords<State>(rules: RecordRules<State>, fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
-  const marks: RecordMark[] = [];
-  eachPiece(fresh, rules.dialect, { mayGrow: true }, ({ record, range, sort }) => {
-    if (sort === 'half') return;
-    const place = record && !isEntryLine(record) ? rules.place(record) : undefined;
-    // A subagent's records belong to the turn of the call that started it.
-    marks.push(record && place ? { range, ...(place.lane === undefined ? markOf(rules, record, place) : { is: 'part' }) } : { range, is: 'quiet' });
-  });
-  return { ...measureProgress(marks, granularity), ended: false };
-}
-
-function markOf<State>(rules: RecordRules<State>, record: JsonObject, { part }: RecordPlace): Omit<RecordMark, 'range'> {
+function meaningOf<State>(rules: RecordRules<State>, record: JsonObject | undefined): Meaning {
+  const place = record && !isEntryLine(record) ? rules.place(record) : undefined;
+  if (!record || !place) return { is: 'quiet' };
+  // A subagent's records belong to the turn of the call that started it.
+  if (place.lane !== undefined) return { is: 'part' };
   const own = rules.mark?.(record);
   if (own) return own;
   const drafts = (): readonly UnplacedEntry[] => rules.entries(record, rules.gather([record])).map(([, draft]) => draft);
-  switch (part) {
+  switch (place.part) {
     case 'prompt':
       return { is: 'prompt' };
     case 'answer':

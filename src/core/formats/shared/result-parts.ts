@@ -29,3 +29,22 @@ export function textParts(entry: Pick<WritableEntry, 'text' | 'marks'>): readonl
     return part;
   });
 }
+
+/** A list with its texts written, each other part in the place of a null, and the rest of the other parts behind. */
+export function withOthers<Part>(list: readonly (string | null)[], others: readonly Part[], write: (text: string) => Part): Part[] {
+  const waiting = [...others];
+  const listed = list.flatMap((part) => (part === null ? waiting.splice(0, 1) : [write(part)]));
+  return [...listed, ...waiting];
+}
+
+/** The content of a result: its text alone, or its list with its other parts in place. */
+export function resultContent<Part>(
+  entry: Pick<WritableEntry, 'text' | 'marks'>,
+  others: readonly Part[],
+  write: (text: string) => Part,
+): string | Part[] {
+  const { text = '' } = entry;
+  const list = textParts(entry);
+  if (!list && others.length === 0) return text;
+  return withOthers(list ?? (text === '' ? [] : [text]), others, write);
+}

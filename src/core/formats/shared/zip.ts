@@ -6,6 +6,7 @@ import { zipSync } from 'fflate/browser';
 import { StemmaError } from '../../base/index.js';
 import type { FileBytes } from '../lines.js';
 import { expandsTooMuch, maxExpanded } from './expansion.js';
+import { bufferOf } from './line-lumps.js';
 import { unzstd } from './zstd.js';
 
 /** An entry of a ZIP archive, which is decompressed when it is read. */
@@ -84,10 +85,8 @@ interface Stored {
 }
 
 /** The bytes of a range, as far as the file has them. They are valid until the next call. */
-function readRange(file: FileBytes, start: number, end: number): Buffer {
-  const bytes = start < file.length ? file.subarray(start, Math.min(end, file.length)) : new Uint8Array();
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
+const readRange = (file: FileBytes, start: number, end: number): Buffer =>
+  bufferOf(start < file.length ? file.subarray(start, Math.min(end, file.length)) : new Uint8Array());
 
 function contentAt(file: FileBytes, { place, method, size, length, name }: Stored): Uint8Array {
   if (length > maxEntryBytes) throw new Error(`${name} has ${length} bytes`);

@@ -1,5 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { StemmaError } from '../../base/index.js';
+import { bufferOf } from './line-lumps.js';
 
 /** Files have one frame, or one for each of their parts. Many tiny ones would take long. */
 const maxFrames = 5_000;
@@ -40,7 +41,7 @@ interface Frame {
  * @throws CORRUPT for too many frames
  */
 export function* zstdFrames(packed: Uint8Array): Generator<Frame> {
-  let rest = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  let rest = bufferOf(packed);
   for (let count = 0; count === 0 || isFrame(rest); count++) {
     if (count >= maxFrames) throw new StemmaError('CORRUPT', `it is compressed in more than ${maxFrames} frames, and is not read`);
     const length = frameLength(rest);
