@@ -3,7 +3,7 @@ import type { CommitSeq, EntryKey } from '../base/index.js';
 import { commitAt, holderOf, type ReadChain, remember, type WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type ImportPlan, importableFormats, type KnownRecords, recordOfKey } from '../formats/index.js';
-import type { CallRecorder } from '../usage/index.js';
+import { type CallRecorder, noteChangedCalls } from '../usage/index.js';
 import { metaBeside } from './beside.js';
 import { type TrackedRecords, trackedRecords } from './known.js';
 import type { Until } from './regroup.js';
@@ -166,6 +166,7 @@ function moveCalls(chain: WriteChain, from: ReadonlySet<CommitSeq>): void {
     if (replayed !== null) chain.db.run('DELETE FROM usageCall WHERE no = ?', no);
     else if (holder !== undefined && !from.has(holder)) chain.db.run('UPDATE usageCall SET context = ? WHERE no = ?', holder, no);
   }
+  noteChangedCalls(chain);
 }
 
 /** Hides commits that were stored again, with the names by which a growing file would find them, unless somebody has gone on from them. */

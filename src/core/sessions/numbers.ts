@@ -38,13 +38,13 @@ export function numbersOf(
     sums.set(key, sum);
     return sum;
   };
-  for (const { context, model, peak, limit, priced, outputs, calls, cost } of callsByCommit(chain, runList(families))) {
+  for (const { context, model, peak, limit, priced, outputs, calls, cost } of callsByCommit(chain, families)) {
     const node = at.get(context);
     const key = node && keyOf(node);
     if (key === undefined) continue;
     const own = sumOf(key);
     if (model !== null) own.models.add(model);
-    if (peak !== null && (own.peak === null || peak > own.peak)) {
+    if (peak !== null && (own.peak === null || peak > own.peak || (peak === own.peak && (limit ?? 0) > (own.limit ?? 0)))) {
       own.peak = peak;
       own.model = model;
       own.limit = limit;

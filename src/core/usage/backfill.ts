@@ -3,7 +3,7 @@ import { type ContextRow, findCommit, lineage, type ReadChain, type WriteChain }
 import { callsOfDelta, contentBefore } from '../requests/index.js';
 import { commitProgress, upToBytes } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
-import { type CountedCommit, recordCalls } from './facts.js';
+import { type CountedCommit, noteChangedCalls, recordCalls } from './facts.js';
 import { callsOfRun } from './own-calls.js';
 import { priceFew, pricerOf } from './prices.js';
 
@@ -84,6 +84,7 @@ export function backfillBatch(chain: WriteChain): boolean {
       chain.db.run('DELETE FROM usageCopy WHERE call IN (SELECT no FROM usageCall WHERE project = ?)', chain.project);
       for (const table of ['usageCall', 'usageQuarter', 'usageSum', 'usageTotal'])
         chain.db.run(`DELETE FROM ${table} WHERE project = ?`, chain.project);
+      noteChangedCalls(chain);
     }
     const rows = chain.db.all<Row>(
       `${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,

@@ -1,11 +1,11 @@
 import { type CommitSeq, type ContextId, orUndefined } from '../base/index.js';
-import { commitAt, graph, type ReadChain } from '../chain/index.js';
+import { commitAt, type Family, graph, kept, type ReadChain, runList } from '../chain/index.js';
 import type { GraphRow, Money } from '../contract/index.js';
 import { sentSize } from '../requests/index.js';
 import { unstoredCalls } from './backfill.js';
 import { countedInput } from './context.js';
 import { continuedFrom } from './continued.js';
-import { isCounted } from './facts.js';
+import { changedCalls, isCounted } from './facts.js';
 import { moneyOf } from './prices.js';
 import { isBeside, peakOfCalls, windowsOf } from './rows.js';
 import { callAfter, maxPassed } from './window.js';
@@ -26,22 +26,76 @@ interface CommitCalls {
   readonly cost: number;
 }
 
-/** The calls of the commits in runs, for lists of sessions. */
-export function callsByCommit({ db, project }: ReadChain, runs: string): CommitCalls[] {
+/** The calls of commits, which are kept: until a stored call changes, only later ones are read. */
+interface KnownCalls {
+  readonly calls: ReadonlyMap<string, CommitCalls>;
+  readonly runs: string;
+  readonly changes: number;
+  /** The number of the last call that was read. */
+  readonly last: number;
+}
+
+const bytesPerRow = 150;
+
+/** The calls of the commits of families, for lists of sessions. */
+export function callsByCommit(chain: ReadChain, families: readonly Family[]): Iterable<CommitCalls> {
+  const runs = runList(families);
+  const last = chain.db.one<{ last: number | null }>('SELECT MAX(no) AS last FROM usageCall')?.last ?? 0;
+  const changes = changedCalls(chain);
+  return kept(
+    chain,
+    'calls of commits',
+    `${families[0]?.runs[0]}/${families.length}`,
+    `${changes}/${last}/${runs}`,
+    (before: KnownCalls | undefined): KnownCalls => {
+      const known = before?.changes === changes && before.runs === runs && before.last <= last ? before : undefined;
+      return { calls: joined(known?.calls, readCalls(chain, runs, known?.last ?? 0)), runs, changes, last };
+    },
+    ({ calls }) => calls.size * bytesPerRow + runs.length,
+  ).calls.values();
+}
+
+/** Adds later calls, some of which are of commits that have calls already. */
+function joined(known: KnownCalls['calls'] | undefined, later: readonly CommitCalls[]): KnownCalls['calls'] {
+  const all = new Map(known);
+  for (const row of later) {
+    const name = `${row.context} ${row.model}`;
+    const before = all.get(name);
+    all.set(name, before ? sumOf(before, row) : row);
+  }
+  return all;
+}
+
+const sumOf = (a: CommitCalls, b: CommitCalls): CommitCalls => ({
+  ...a,
+  peak: largest(a.peak, b.peak),
+  limit: largest(a.limit, b.limit),
+  calls: a.calls + b.calls,
+  priced: a.priced + b.priced,
+  outputs: a.outputs + b.outputs,
+  cost: a.cost + b.cost,
+});
+
+const largest = (a: number | null, b: number | null): number | null => (a === null || b === null ? (a ?? b) : Math.max(a, b));
+
+function readCalls({ db, project }: ReadChain, runs: string, after: number): CommitCalls[] {
   // Nearly all commits have calls of one model. Groups by commit follow an index; groups by commit and model are sorted, which costs more than to read them.
   const byCommit = db.all<CommitCalls & { readonly isOne: 0 | 1 }>(
     `SELECT context, MIN(model) AS model, MIN(model) IS MAX(model) AND COUNT(model) IN (0, COUNT(*)) AS isOne, ${sumsOfCommit}
-       FROM usageCall u WHERE context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?))) AND +project = ? GROUP BY context`,
+       FROM usageCall u ${after === 0 ? '' : 'NOT INDEXED'} WHERE context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))
+        AND +project = ? AND no > ? GROUP BY context`,
     runs,
     project,
+    after,
   );
   const [ofOne, others] = [byCommit.filter(({ isOne }) => isOne), byCommit.filter(({ isOne }) => !isOne)];
   if (others.length === 0) return ofOne;
   const byModel = db.all<CommitCalls>(
     `SELECT context, model, ${sumsOfCommit} FROM usageCall u
-      WHERE context IN (SELECT value FROM json_each(?)) AND +project = ? GROUP BY context, model`,
+      WHERE context IN (SELECT value FROM json_each(?)) AND +project = ? AND no > ? GROUP BY context, model`,
     JSON.stringify(others.map(({ context }) => context)),
     project,
+    after,
   );
   return [...ofOne, ...byModel];
 }

@@ -1,5 +1,6 @@
-import type { ContextRow, WriteChain } from '../chain/index.js';
+import type { ContextRow, ReadChain, WriteChain } from '../chain/index.js';
 import type { CallCount, CallTokens } from '../formats/index.js';
+import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { CallRow } from './rows.js';
 import { settleTotals, storeTotal } from './totals.js';
 
@@ -249,12 +250,22 @@ export const sumsOfSums = (table: string): string => sums.map((name) => `SUM(${t
 /** The calls that sums count: those that the session made itself. */
 export const isCounted = 'replayed IS NULL';
 
+/** The row of `derivedProgress` that counts changes of stored calls. */
+const changesName = 'changed calls';
+
+/** Grows when stored calls change or go, but not when calls are added. */
+export const changedCalls = (chain: ReadChain): number => readDerivedProgress(chain, changesName);
+
+/** Notes that stored calls have changed, or are gone. */
+export const noteChangedCalls = (chain: WriteChain): void => setDerivedProgress(chain, changesName, changedCalls(chain) + 1);
+
 const ofSessions = 'project = :project AND session IN (SELECT value FROM json_each(:sessions))';
 
 /**
  * Computes the sums of sessions again. Only sessions with new calls are passed, because a copy of a call in another session may have changed nothing.
  */
 export function sumSessions(chain: WriteChain, sessions: readonly string[]): void {
+  noteChangedCalls(chain);
   const named = { project: chain.project, sessions: JSON.stringify(sessions) };
   for (const table of ['usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE ${ofSessions}`, named);
   chain.db.run(

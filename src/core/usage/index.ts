@@ -10,7 +10,7 @@ export { callStates, callsByCommit, compactedAt, costsAt, countedGraph, lastMode
 export { usageCompaction } from './compaction.js';
 export { countedInput, usageOfContext, usageOfFork } from './context.js';
 export { contextsAreDue, isTurn, type Lost, lossesSinceSums, turnSumsOf } from './context-sums.js';
-export { dayMs, sumSessions } from './facts.js';
+export { dayMs, noteChangedCalls, sumSessions } from './facts.js';
 export { rowName } from './filler-facts.js';
 export { type FillerSizes, usageFillers } from './fillers.js';
 export { type CountedGrowth, fitFactors, isUsable, sizeBy } from './fit.js';

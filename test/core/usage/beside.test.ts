@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { familiesOf, runList, tips } from '../../../src/core/chain/index.js';
+import { familiesOf, tips } from '../../../src/core/chain/index.js';
 import { callsByCommit, usageCalls, usageCompaction, usageOfContext, usageSeries, usageSessions, usageSides } from '../../../src/core/usage/index.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
@@ -110,7 +110,7 @@ describe('calls beside the conversation', () => {
     expect([before.before.counted, before.after.counted]).toEqual([1_000, 600]);
     expect(usageOfContext(chain, before.parent ?? tip.id).counted).toBe(1_000);
     expect(usageSeries(chain, tip.id).calls.map(({ counted }) => counted)).toEqual([1_000, 600]);
-    expect(Math.max(...callsByCommit(chain, runList(familiesOf(chain).all)).map(({ peak }) => peak ?? 0))).toBe(1_000);
+    expect(Math.max(...[...callsByCommit(chain, familiesOf(chain).all)].map(({ peak }) => peak ?? 0))).toBe(1_000);
     expect(usageCalls(chain, { id: tip.id, filter: { miss: true } }).calls.flatMap(({ beside }) => beside ?? [])).toEqual([]);
     expect(usageSides(chain, [tip.id, tip.id]).shared.calls).toBe(4);
   });

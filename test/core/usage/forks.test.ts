@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../../src/core/base/index.js';
-import { entries, familiesOf, fork, outlineRows, runList, snapshot, tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { entries, familiesOf, fork, outlineRows, snapshot, tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { groupings } from '../../../src/core/contract/index.js';
 import { catchUpUsage, loadPrices, sumSessions } from '../../../src/core/usage/index.js';
 import { callsByCommit, usageCalls, usageSessions, usageSides } from '../../support/counted.js';
@@ -109,7 +109,7 @@ test('[N2] totals are what the files count, in any order, with checkpoints and c
 const sumsOf = (chain: WriteChain): unknown => ({
   groups: [...groupings, null].map((groupBy) => usageSessions(chain, { groupBy })),
   calls: usageCalls(chain, {}).calls.map(({ requestId }) => requestId),
-  cost: callsByCommit(chain, runList(familiesOf(chain).all)).reduce((total, { cost }) => total + cost, 0),
+  cost: [...callsByCommit(chain, familiesOf(chain).all)].reduce((total, { cost }) => total + cost, 0),
 });
 
 /** What a person does with a branch: `branch` and `entry` choose from what exists. */
