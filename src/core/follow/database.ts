@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type ContextId, StemmaError } from '../base/index.js';
+import { type ContextId, defined, StemmaError } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
 import { type LocatedFile, statLocated } from '../files/index.js';
@@ -105,18 +105,8 @@ export function importDatabaseGrowth(
   });
   const open = database.open.size > 0;
   if (!open) database.mirror.close();
-  return {
-    ...(format !== undefined && { format }),
-    ...(tip && { tip }),
-    commits,
-    entries,
-    skipped,
-    bytes: size,
-    pending: open ? 1 : 0,
-    open,
-    rests: [...database.open.values()].some(({ rests }) => rests),
-    ended: false,
-  };
+  const rests = [...database.open.values()].some((one) => one.rests);
+  return { ...defined({ format, tip }), commits, entries, skipped, bytes: size, pending: open ? 1 : 0, open, rests, ended: false };
 }
 
 /** The result of `work`; undefined if the database does not exist yet or holds no conversations of a known format. */

@@ -337,31 +337,24 @@ class Following implements Live {
     const located = { root: this.placeOf(path), path };
     const file: Followed = {
       ...located,
-      since: 0,
+      ...unread,
       changedAt: when,
-      timer: undefined,
-      seam: undefined,
       database: isFollowableDatabase(path) ? followDatabase(located) : undefined,
-      bytes: 0,
-      pending: 0,
-      open: false,
       pause: this.times.quiet,
-      format: undefined,
-      cwd: undefined,
-      tip: undefined,
       known: knownTip(this.chain, path),
-      capturedAt: undefined,
     };
     this.files.set(path, file);
     return file;
   }
 }
 
-const toCaptured = (file: Followed): CapturedFile => ({
-  path: file.path,
-  bytes: file.bytes,
-  pending: file.pending,
-  open: file.open,
-  changedAt: toTimestamp(file.changedAt),
-  ...defined({ cwd: file.cwd, tip: file.tip ?? file.known, capturedAt: file.capturedAt }),
+/** What is known of a file before it was looked at. */
+const unread = {
+  ...{ since: 0, bytes: 0, pending: 0, open: false },
+  ...{ timer: undefined, seam: undefined, format: undefined, cwd: undefined, tip: undefined, capturedAt: undefined },
+};
+
+const toCaptured = ({ path, bytes, pending, open, changedAt, cwd, tip, known, capturedAt }: Followed): CapturedFile => ({
+  ...{ path, bytes, pending, open, changedAt: toTimestamp(changedAt) },
+  ...defined({ cwd, tip: tip ?? known, capturedAt }),
 });

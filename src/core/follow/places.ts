@@ -25,7 +25,7 @@ export function isIgnored(places: readonly WatchedPlace[], path: string, stats: 
 /** The newest commit of a file that was imported before. */
 export function knownTip(chain: ReadChain, path: string): ContextId | undefined {
   const tip = latestSource(chain, path)?.tips.at(-1);
-  return tip === undefined ? undefined : chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE seq = ?', tip)?.id;
+  return tip === undefined ? undefined : chain.db.column<ContextId>('SELECT id FROM context WHERE seq = ?', tip)[0];
 }
 
 /** Whether the path may be a history, by its name. */
@@ -33,11 +33,7 @@ export const mayBeFollowed = (path: string): boolean => mayBeTranscript(path) ||
 
 /** Imported files below the places whose size has changed: they grew while nothing was recorded. */
 export function grownFiles(chain: ReadChain, places: readonly WatchedPlace[]): string[] {
-  const latest = new Map(
-    chain.db
-      .all<{ path: string; size: number }>('SELECT path, size FROM source WHERE project = ? ORDER BY no', chain.project)
-      .map(({ path, size }) => [path, size] as const),
-  );
+  const latest = new Map(chain.db.rows<[string, number]>('SELECT path, size FROM source WHERE project = ? ORDER BY no', chain.project));
   return [...latest].flatMap(([path, size]) => {
     const place = places.find((one) => isWithin(path, one.path));
     const now = place && sizeNow({ root: place.path, path });

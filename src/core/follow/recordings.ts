@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { StemmaError } from '../base/index.js';
+import { defined, present, StemmaError } from '../base/index.js';
 import { findCommit, newestOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import { absolutePath, FileRefused, fileErrorCode, type LocatedFile, statLocated } from '../files/index.js';
 import { importableFormats, type PlanContext } from '../formats/index.js';
@@ -8,17 +8,10 @@ import { isWithin } from '../system/index.js';
 import { importGrowth } from './import-growth.js';
 
 /** A recording of running agents, as every process of the project can read it. */
-interface RecordingRow {
-  readonly no: number;
+interface RecordingRow extends Readonly<Record<'cwd' | 'principal' | 'ticketId' | 'machine' | 'sessionId' | 'recorded', string | null>> {
   readonly places: string;
-  readonly cwd: string | null;
   readonly granularity: PlanContext['granularity'];
-  readonly principal: string | null;
-  readonly ticketId: string | null;
-  readonly machine: string | null;
-  readonly sessionId: string | null;
   readonly since: number;
-  readonly recorded: string | null;
 }
 
 /** The settings of a recording when it starts. */
@@ -65,18 +58,10 @@ const insert = (chain: WriteChain, { places, cwd, granularity, signed, since }: 
     chain.db.transaction(() => {
       const listed = JSON.stringify(places.map((place) => absolutePath(place)));
       chain.db.run('DELETE FROM followed WHERE project = ? AND since < ?', chain.project, since - maxMs);
-      return chain.db.run(
-        'INSERT INTO followed (project, places, cwd, granularity, principal, ticketId, machine, since, recorded) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-        chain.project,
-        listed,
-        cwd ?? null,
-        granularity,
-        signed?.principal ?? null,
-        signed?.ticketId ?? null,
-        signed?.machine ?? null,
-        since,
-        chain.seal(sealedText(listed)),
-      ).rowId;
+      const { principal, ticketId, machine } = signed ?? {};
+      const recorded = chain.seal(sealedText(listed));
+      const row = { project: chain.project, places: listed, cwd, granularity, principal, ticketId, machine, since, recorded };
+      return chain.db.insert('followed', row).rowId;
     }),
   );
 
@@ -86,15 +71,10 @@ const sealedText = (places: string): string => `followed\0${places}`;
 /** Whether a session belongs to another principal: that of another recording, or one under which it was recorded before. */
 const belongsToOther = (chain: ReadChain, sessionId: string, principal: string): boolean =>
   chain.db.one(
-    `SELECT 1 FROM followed WHERE project = ? AND sessionId = ? AND principal <> ?
-     UNION ALL SELECT 1 FROM context WHERE +project = ? AND sessionId = ? AND principal <> ? AND forked = 0
+    `SELECT 1 FROM followed WHERE project = :project AND sessionId = :sessionId AND principal <> :principal
+     UNION ALL SELECT 1 FROM context WHERE +project = :project AND sessionId = :sessionId AND principal <> :principal AND forked = 0
         AND substr(principal, -length(sessionId) - 1) <> '#' || sessionId LIMIT 1`,
-    chain.project,
-    sessionId,
-    principal,
-    chain.project,
-    sessionId,
-    principal,
+    { project: chain.project, sessionId, principal },
   ) !== undefined;
 
 /**
@@ -105,13 +85,10 @@ export function checkpointInProgress(chain: WriteChain, principal: string, folde
   const all = chain.db.all<RecordingRow>('SELECT * FROM followed WHERE project = ? ORDER BY no', chain.project);
   const rows = all.filter(({ places, recorded }) => recorded === chain.seal(sealedText(places)));
   const mine = rows.filter((row) => row.principal === principal);
-  for (const row of mine)
-    for (const file of findFiles(row)) {
-      const { principal: own, ticketId, machine } = row;
-      attempt(() =>
-        importNow(chain, file, row.granularity, { principal: own ?? undefined, ticketId: ticketId ?? undefined, machine: machine ?? undefined }),
-      );
-    }
+  for (const row of mine) {
+    const signed = present({ principal, ticketId: row.ticketId, machine: row.machine });
+    for (const file of findFiles(row)) attempt(() => importNow(chain, file, row.granularity, signed));
+  }
   const places = [...folders, ...rows.flatMap((row) => JSON.parse(row.places) as string[])];
   for (const file of sessionFiles(chain, principal, places)) attempt(() => importNow(chain, file, 'turn_boundary', {}));
 }
@@ -140,9 +117,7 @@ function sessionFiles(chain: ReadChain, principal: string, places: readonly stri
   const last = newestOf(chain, principal, Number.MAX_SAFE_INTEGER, 'c.sessionId IS NOT NULL');
   const sessionId = last ? (findCommit(chain, last.id).sessionId ?? named) : named;
   if (sessionId === undefined || sessionId === '') return [];
-  const paths = chain.db
-    .all<{ path: string }>('SELECT DISTINCT path FROM source WHERE project = ? AND sessionId = ?', chain.project, sessionId)
-    .map(({ path }) => path);
+  const paths = chain.db.column<string>('SELECT DISTINCT path FROM source WHERE project = ? AND sessionId = ?', chain.project, sessionId);
   if (paths.length)
     return paths.flatMap((path) => {
       const root = places.find((place) => isWithin(path, place));
@@ -157,8 +132,7 @@ const headBytes = 64 * 1024;
 export function peek(file: LocatedFile): { readonly sessionId?: string; readonly cwd?: string } {
   const ends = attempt(() => readEnds(file, headBytes));
   const read = ends ? importableFormats.map((format) => format.peek(ends.head, ends.tail)) : [];
-  const { sessionId, cwd } = { sessionId: read.find((each) => each.sessionId)?.sessionId, cwd: read.find((each) => each.cwd)?.cwd };
-  return { ...(sessionId !== undefined && { sessionId }), ...(cwd !== undefined && { cwd }) };
+  return defined({ sessionId: read.find((each) => each.sessionId)?.sessionId, cwd: read.find((each) => each.cwd)?.cwd });
 }
 
 /** The result of `work`; undefined if a file cannot be read, or if the project is busy or read-only. */

@@ -72,14 +72,6 @@ export function clustersOf(chain: ReadChain): Clusters {
   return { all: found.all, at, of: (keys) => new Set([...keys].flatMap((key) => named(key) ?? [])) };
 }
 
-interface SourceRow {
-  readonly no: number;
-  readonly sessionId: string | null;
-  readonly title: string | null;
-  readonly cwd: string | null;
-  readonly tips: string;
-}
-
 /** Joins the families that share a session, an imported file, or a session that an agent continued under another id. */
 function joined(chain: ReadChain, families: Families): Found {
   const joins = new Map<Family, Family>();
@@ -114,15 +106,9 @@ function joined(chain: ReadChain, families: Families): Found {
     chain.project,
   );
   for (const { session, run } of started) join(ofSession.get(session), families.of(run));
-  const sources = sourcesOf(chain).map(({ tips, ...file }) => ({ ...file, tips: JSON.parse(tips) as CommitSeq[] }));
-  const runAt = new Map(
-    chain.db
-      .all<{ seq: CommitSeq; run: number }>(
-        'SELECT seq, run FROM context WHERE seq IN (SELECT value FROM json_each(?))',
-        JSON.stringify(sources.flatMap(({ tips }) => tips)),
-      )
-      .map(({ seq, run }) => [seq, run] as const),
-  );
+  const sources = sourcesOf(chain);
+  const ends = JSON.stringify(sources.flatMap(({ tips }) => tips));
+  const runAt = new Map(chain.db.rows<[CommitSeq, number]>('SELECT seq, run FROM context WHERE seq IN (SELECT value FROM json_each(?))', ends));
   const placed = sources.map((file) => {
     const own = file.tips.map((tip) => families.of(runAt.get(tip) ?? -1));
     const [place = file.sessionId === null ? undefined : ofSession.get(file.sessionId)] = own;
@@ -141,18 +127,10 @@ function joined(chain: ReadChain, families: Families): Found {
   const filesOf = Map.groupBy(placed, ({ place }) => place && first(place));
   const all = [...Map.groupBy(families.all, first)].map(([name, own]): Cluster => {
     const files = (filesOf.get(name) ?? []).map(({ file }) => file);
-    return {
-      families: own,
-      files,
-      sessions: new Set(own.flatMap(({ sessions }) => [...sessions])),
-      state: JSON.stringify([
-        resumedIn.get(name)?.length,
-        own.map(({ commits, last }) => [commits, last]),
-        files,
-        changed.get(name)?.map(({ state }) => state),
-      ]),
-      isMarked: changed.has(name),
-    };
+    const sessions = new Set(own.flatMap((family) => [...family.sessions]));
+    const sizes = own.map(({ commits, last }) => [commits, last]);
+    const state = JSON.stringify([resumedIn.get(name)?.length, sizes, files, changed.get(name)?.map((change) => change.state)]);
+    return { families: own, files, sessions, state, isMarked: changed.has(name) };
   });
   return {
     all,
@@ -174,9 +152,11 @@ const changesOf = (chain: ReadChain): { readonly run: number | null; readonly se
     { project: chain.project },
   );
 
-const sourcesOf = (chain: ReadChain): SourceRow[] =>
-  chain.db.all<SourceRow>(
-    `SELECT no, sessionId, title, cwd, tips FROM source WHERE project = ?
-      ORDER BY EXISTS (SELECT 1 FROM resumed r WHERE r.project = source.project AND r.sessionId = source.sessionId), length(path), no`,
-    chain.project,
-  );
+const sourcesOf = (chain: ReadChain): SourceFile[] =>
+  chain.db
+    .all<Omit<SourceFile, 'tips'> & { readonly tips: string }>(
+      `SELECT no, sessionId, title, cwd, tips FROM source WHERE project = ?
+        ORDER BY EXISTS (SELECT 1 FROM resumed r WHERE r.project = source.project AND r.sessionId = source.sessionId), length(path), no`,
+      chain.project,
+    )
+    .map((row) => ({ ...row, tips: JSON.parse(row.tips) as CommitSeq[] }));

@@ -1,4 +1,4 @@
-import { type ContextId, type EntryKey, type Json, notFound } from '../base/index.js';
+import { type ContextId, defined, type EntryKey, type Json, notFound } from '../base/index.js';
 import { contextEntries, findCommit, fork, graft, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Edit, EntryDraft, InputOf, OutputOf, SessionChange, SessionProblem, SessionProblemKind } from '../contract/index.js';
 import { isTooLarge, maxImageBytes, type ParsedEntry } from '../formats/index.js';
@@ -93,13 +93,10 @@ function tipOf(chain: ReadChain, sessionId: string): ContextId {
 }
 
 function sessionAt(chain: ReadChain, path: string): string {
-  const source = chain.db.one<{ sessionId: string }>(
-    'SELECT sessionId FROM source WHERE project = ? AND path = ? AND sessionId IS NOT NULL ORDER BY no DESC LIMIT 1',
-    chain.project,
-    path,
-  );
-  if (!source) throw notFound(path, `the file ${path} is not imported; import it first`);
-  return source.sessionId;
+  const named = 'SELECT sessionId FROM source WHERE project = ? AND path = ? AND sessionId IS NOT NULL ORDER BY no DESC LIMIT 1';
+  const [sessionId] = chain.db.column<string>(named, chain.project, path);
+  if (sessionId === undefined) throw notFound(path, `the file ${path} is not imported; import it first`);
+  return sessionId;
 }
 
 const isHalf = (text: string): boolean => !text.isWellFormed();
@@ -113,9 +110,7 @@ function faultsIn(all: readonly { readonly key: EntryKey; readonly entry: Parsed
   const answered = new Set(entries.flatMap(({ entry }) => (entry.kind === 'tool_result' ? [entry.toolCallId] : [])));
   const called = new Set<string | undefined>();
   return entries.flatMap(({ key, entry }): Fault[] => {
-    const fault = (kind: SessionProblemKind, message: string, fix: string, after: EntryDraft | null): Fault[] => [
-      { kind, key, message, fix, before: shown(entry), after },
-    ];
+    const fault: MakeFault = (kind, message, fix, after) => [{ kind, key, message, fix, before: shown(entry), after }];
     if (entry.kind === 'tool_call') {
       called.add(entry.toolCallId);
       if (!isServer(entry) && !answered.has(entry.toolCallId))
@@ -149,16 +144,9 @@ function textFault(entry: ParsedEntry, fault: MakeFault): Fault[] {
   const hasHalf = isHalf(entry.text ?? '') || hasHalfIn(entry.arguments);
   const hasNul = texts.some((text) => text.includes('\0') || text.includes('\\u0000'));
   if (!hasHalf && !hasNul) return [];
-  const after: EntryDraft = {
-    role: entry.role,
-    kind: entry.kind,
-    ...(entry.text !== undefined && { text: cleaned(entry.text) }),
-    ...(entry.toolName !== undefined && { toolName: entry.toolName }),
-    ...(entry.toolCallId !== undefined && { toolCallId: entry.toolCallId }),
-    ...(entry.arguments !== undefined && { arguments: cleanedValue(entry.arguments as Json) }),
-    ...(entry.result !== undefined && { result: cleanedValue(entry.result as Json) }),
-    ...(entry.isError !== undefined && { isError: entry.isError }),
-  };
+  const { role, kind, text, toolName, toolCallId, isError } = entry;
+  const [given, result] = [entry.arguments, entry.result].map((value) => (value === undefined ? undefined : cleanedValue(value as Json)));
+  const after: EntryDraft = { role, kind, ...defined({ text: text && cleaned(text), toolName, toolCallId, arguments: given, result, isError }) };
   return hasHalf
     ? fault('lone_surrogate', 'A text holds half of a character.', 'Put the replacement character in its place.', after)
     : fault('nul', 'A text holds NUL characters.', 'Leave out the NUL characters.', after);

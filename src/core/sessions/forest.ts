@@ -61,42 +61,23 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
   const hidden = hiddenIn(chain, marks, new Set(cluster.families.filter((family) => families.has(family))));
   const all = commitsOf(chain, cluster.families);
   const nodes = all.filter(({ seq }) => !hidden.has(seq));
-  const started = new Set(
-    chain.db
-      .all<{ context: CommitSeq }>(
-        'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))',
-        chain.project,
-        runList(cluster.families),
-      )
-      .map(({ context }) => context),
-  );
-  const at = new Map<CommitSeq, ForestNode>();
+  const firsts =
+    'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))';
+  const started = new Set(chain.db.column<CommitSeq>(firsts, chain.project, runList(cluster.families)));
+  const at = new Map(nodes.map((node) => [node.seq, node] as const));
   const subagentOf = new Map<CommitSeq, ForestNode>();
-  const children = new Map<CommitSeq, ForestNode[]>();
+  const children = Map.groupBy(nodes, ({ parent }) => parent as CommitSeq);
   for (const node of nodes) {
-    at.set(node.seq, node);
-    if (node.parent !== null) {
-      const siblings = children.get(node.parent);
-      if (siblings) siblings.push(node);
-      else children.set(node.parent, [node]);
-    }
     const inherited = node.parent === null ? undefined : subagentOf.get(node.parent);
     const first = inherited ?? (started.has(node.seq) || (node.parent === null && subagentKind(node) !== undefined) ? node : undefined);
     if (first) subagentOf.set(node.seq, first);
   }
   const imported = rootsWithoutSession(cluster, at);
-  const deleted = new Set(
-    chain.db
-      .all<{ sessionId: string }>('SELECT sessionId FROM sessionMark WHERE project = ? AND deletedAt IS NOT NULL', chain.project)
-      .map(({ sessionId }) => sessionId),
-  );
+  const deleted = new Set(chain.db.column('SELECT sessionId FROM sessionMark WHERE project = ? AND deletedAt IS NOT NULL', chain.project));
   const main = new Set(nodes.filter(({ seq }) => !subagentOf.has(seq)).map(({ sessionId }) => sessionId));
   const adopted = new Map<CommitSeq, string>();
-  const continued = new Map(
-    chain.db
-      .all<{ sessionId: string; context: CommitSeq }>('SELECT sessionId, context FROM resumed WHERE project = ? ORDER BY no', chain.project)
-      .map(({ sessionId, context }) => [sessionId, at.get(context)] as const),
-  );
+  const resumed = chain.db.rows<[string, CommitSeq]>('SELECT sessionId, context FROM resumed WHERE project = ? ORDER BY no', chain.project);
+  const continued = new Map(resumed.map(([sessionId, context]) => [sessionId, at.get(context)] as const));
   const keyOf = (node: ForestNode): string | undefined => {
     const first = subagentOf.get(node.seq);
     // A subagent whose commits have the session id of its parent is named by its first commit.
@@ -159,10 +140,8 @@ function rootsWithoutSession({ files }: Cluster, at: ReadonlyMap<CommitSeq, Fore
   const found = new Map<CommitSeq, string>();
   for (const { sessionId, tips } of files.toSorted((a, b) => a.no - b.no))
     for (const tip of sessionId === null ? tips : []) {
-      const path: ForestNode[] = [];
-      for (let node = at.get(tip); node; node = node.parent === null ? undefined : at.get(node.parent)) path.push(node);
-      const root = path.at(-1);
-      if (root) for (const node of path) found.set(node.seq, root.id);
+      const path = pathTo({ at }, at.get(tip));
+      for (const node of path) found.set(node.seq, (path[0] as ForestNode).id);
     }
   return found;
 }
@@ -191,12 +170,15 @@ export function branchCommits({ children }: Forest, start: ForestNode): ForestNo
   return found;
 }
 
+/** The commits of a session, by its key. */
+export const nodesOf = ({ nodes, keyOf }: Forest, key: string): ForestNode[] => nodes.filter((node) => keyOf(node) === key);
+
 /** The commits of a path that begin turns: typed prompts. */
 export const turnsOn = ({ parts }: Forest, path: readonly ForestNode[]): ForestNode[] => path.filter((node) => beginsTurn(node, parts));
 
 /** The commits from the root to this one. */
-export function pathTo({ at }: Forest, end: ForestNode): ForestNode[] {
+export function pathTo({ at }: Pick<Forest, 'at'>, end: ForestNode | undefined): ForestNode[] {
   const path: ForestNode[] = [];
-  for (let node: ForestNode | undefined = end; node; node = node.parent === null ? undefined : at.get(node.parent)) path.push(node);
+  for (let node = end; node; node = node.parent === null ? undefined : at.get(node.parent)) path.push(node);
   return path.reverse();
 }

@@ -6,7 +6,7 @@ import { builtInMappings } from '../formats/index.js';
 import { formatOfAgent, mappedFormat } from '../import/index.js';
 import { callStates, driftsOf, settingsState } from '../usage/index.js';
 import { type Cluster, clusterName, clustersOf } from './clusters.js';
-import { type Forest, type ForestNode, forestOf, pathTo, subagentKind, turnsOn } from './forest.js';
+import { type Forest, type ForestNode, forestOf, nodesOf, pathTo, subagentKind, turnsOn } from './forest.js';
 import { continuedSessions, type Linked, type LinkRecord, linkRecords, recently } from './links.js';
 import { type SessionMark, sessionMarks } from './marks.js';
 import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
@@ -37,12 +37,10 @@ const bytesPerRow = 1_500;
 const rowsIn = (chain: ReadChain, clusters: Iterable<Cluster>, facts: SessionFacts): SessionRow[] => clusterRows(chain, [...clusters], facts).flat();
 
 /** The rows of the sessions in each of these clusters. */
-export const clusterRows = (chain: ReadChain, clusters: readonly Cluster[], facts: SessionFacts): (readonly SessionRow[])[] =>
-  completed(
-    chain,
-    madeOf(chain, clusters).map(({ rows }) => rows),
-    facts,
-  );
+export function clusterRows(chain: ReadChain, clusters: readonly Cluster[], facts: SessionFacts): (readonly SessionRow[])[] {
+  const made = madeOf(chain, clusters).map(({ rows }) => rows);
+  return completed(chain, made, facts);
+}
 
 /** Rows with what depends on other sessions, and on the work of agents now. */
 export function completed(chain: ReadChain, found: (readonly SessionRow[])[], { live }: SessionFacts): (readonly SessionRow[])[] {
@@ -105,14 +103,9 @@ const manyClusters = 100;
 
 function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string, SessionMark>): Made {
   const forest = forestOf(chain, cluster);
-  const commits = new Map<string, ForestNode[]>();
-  for (const node of forest.nodes) {
-    const key = forest.keyOf(node);
-    if (key === undefined) continue;
-    const known = commits.get(key);
-    if (known) known.push(node);
-    else commits.set(key, [node]);
-  }
+  const byKey = Map.groupBy(forest.nodes, forest.keyOf);
+  byKey.delete(undefined);
+  const commits = byKey as ReadonlyMap<string, ForestNode[]>;
   const files = filesBySession(cluster, forest);
   const parents = startersOf(chain, cluster, forest);
   const numbers = numbersOf(chain, cluster, forest, parents);
@@ -155,12 +148,12 @@ interface Gathered {
 }
 
 function makeRow(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, numbers }: Gathered): SessionRow {
-  const ends = tipsOf(forest, own);
+  const tips = tipsOf(forest, own).map(({ id }) => id);
   const recorded = own.filter(({ forked }) => !forked);
   const main = mainTip(forest, own);
   const [first] = own;
   const subagent = first && forest.subagentOf.get(first.seq);
-  const tips = ends.map(({ id }) => id);
+
   return {
     sessionId,
     agent: recognizeAgent(first),
@@ -168,8 +161,8 @@ function makeRow(chain: ReadChain, forest: Forest, { sessionId, own, files, pare
     title: mark?.title ?? sessionTitle(chain, own, files?.titles ?? [], subagent !== undefined) ?? namelessTitle(sessionId),
     repository: files?.cwd == null ? null : repositoryAt(files.cwd),
     lastAt: toTimestamp((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
-    turns: main ? turnsOn(forest, pathTo(forest, main)).filter((node) => forest.subagentOf.get(node.seq) === subagent).length : 0,
-    branches: ends.length,
+    turns: turnsOn(forest, pathTo(forest, main)).filter((node) => forest.subagentOf.get(node.seq) === subagent).length,
+    branches: tips.length,
     ...numbers,
     errors: own.reduce((sum, { errors }) => sum + errors, 0),
     live: false,
@@ -233,15 +226,8 @@ function titlesIn(
 /** The title of a session: the agent's own title, or else the first prompt that a person typed. A subagent is titled by its task. */
 function sessionTitle(chain: ReadChain, own: readonly ForestNode[], titles: readonly string[], isSubagent: boolean): string | undefined {
   if (isSubagent) return own.find(({ summary }) => summary !== null)?.summary ?? undefined;
-  return (
-    writtenTitle(titles, own) ??
-    firstPrompt(
-      chain,
-      own.filter(({ format }) => format !== spanFormat),
-    ) ??
-    firstPrompt(chain, own) ??
-    firstWords(own)
-  );
+  const written = own.filter(({ format }) => format !== spanFormat);
+  return writtenTitle(titles, own) ?? firstPrompt(chain, written) ?? firstPrompt(chain, own) ?? firstWords(own);
 }
 
 const newestFirst = (a: ForestNode, b: ForestNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
@@ -265,27 +251,15 @@ export function mainTip({ children, keyOf, beside, parts }: Forest, own: readonl
   const key = own[0] && keyOf(own[0]);
   const endsOf = (nodes: readonly ForestNode[], isSame: (child: ForestNode) => boolean): ForestNode | undefined =>
     nodes.filter(({ seq }) => !children.get(seq)?.some((child) => keyOf(child) === key && isSame(child))).sort(newestFirst)[0];
-  const trunk = own.filter(({ seq }) => !beside.has(seq));
-  return (
-    endsOf(trunk, ({ seq }) => !beside.has(seq)) ??
-    endsOf(
-      own.filter(({ seq }) => !parts.states.has(seq)),
-      () => true,
-    )
-  );
+  const isTrunk = ({ seq }: ForestNode): boolean => !beside.has(seq);
+  const isRow = ({ seq }: ForestNode): boolean => !parts.states.has(seq);
+  return endsOf(own.filter(isTrunk), isTrunk) ?? endsOf(own.filter(isRow), () => true);
 }
 
 /** The commits on the main branch of the session of a commit; none for a commit of no session. */
 export function mainPathOf(forest: Forest, node: ForestNode): ReadonlySet<ForestNode> {
   const key = forest.keyOf(node);
-  const main =
-    key === undefined
-      ? undefined
-      : mainTip(
-          forest,
-          forest.nodes.filter((one) => forest.keyOf(one) === key),
-        );
-  return new Set(main ? pathTo(forest, main) : []);
+  return new Set(key === undefined ? [] : pathTo(forest, mainTip(forest, nodesOf(forest, key))));
 }
 
 /** The agent that wrote a commit: by its format, else the beginning of its template. */
@@ -309,12 +283,8 @@ interface SessionFiles {
 function filesBySession(cluster: Cluster, forest: Forest): ReadonlyMap<string, SessionFiles> {
   const found = new Map<string, SessionFiles>();
   for (const { sessionId, title, cwd, tips } of cluster.files) {
-    const keys = new Set(
-      tips.flatMap((seq) => {
-        const node = forest.at.get(seq);
-        return (node && forest.keyOf(node)) ?? [];
-      }),
-    );
+    const ends = tips.flatMap((seq) => forest.at.get(seq) ?? []);
+    const keys = new Set(ends.flatMap((node) => forest.keyOf(node) ?? []));
     // A file without commits of its own repeats another one of its session.
     const own = [...forest.continuedAs].find(([, ids]) => sessionId !== null && ids.includes(sessionId))?.[0] ?? sessionId;
     const owner = own !== null && (keys.size === 0 || keys.has(own)) ? own : [...keys].at(-1);

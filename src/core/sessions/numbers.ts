@@ -89,12 +89,10 @@ function withStarters(key: string, parents: ReadonlyMap<string, string>): Readon
 /** Commits whose contents only the hub holds, in a project that is open without a clone. */
 const commitsOnHub = ({ artifacts, db, project }: ReadChain, runs: string): CommitSeq[] =>
   artifacts.copies.expects()
-    ? db
-        .all<{ seq: CommitSeq }>(
-          `SELECT c.seq FROM context c JOIN artifact a ON a.no = c.artifact
-            WHERE c.run IN (SELECT value FROM json_each(?)) AND +c.project = ? AND a.gone = 'evicted'`,
-          runs,
-          project,
-        )
-        .map(({ seq }) => seq)
+    ? db.column(
+        `SELECT c.seq FROM context c JOIN artifact a ON a.no = c.artifact
+          WHERE c.run IN (SELECT value FROM json_each(?)) AND +c.project = ? AND a.gone = 'evicted'`,
+        runs,
+        project,
+      )
     : [];

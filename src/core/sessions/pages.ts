@@ -81,13 +81,11 @@ function ordered<Row extends Sketch>(rows: readonly Row[], query: InputOf<'sessi
  */
 function aloneIn(chain: ReadChain, clusters: readonly Cluster[]): ReadonlySet<Cluster> {
   const linked = new Set(
-    chain.db
-      .all<{ run: number }>(
-        `SELECT c.run FROM started s JOIN context c ON c.seq = s.context WHERE s.project = :project
-         UNION SELECT c.run FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = :project`,
-        { project: chain.project },
-      )
-      .map(({ run }) => run),
+    chain.db.column<number>(
+      `SELECT c.run FROM started s JOIN context c ON c.seq = s.context WHERE s.project = :project
+       UNION SELECT c.run FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = :project`,
+      { project: chain.project },
+    ),
   );
   const isAlone = ({ families: [family, ...more], sessions, isMarked }: Cluster): boolean =>
     family !== undefined &&
@@ -112,23 +110,10 @@ const compare = (a: string | number, b: string | number): number => (a < b ? -1 
 
 /** The value to sort by. In descending order, unknown values come last. */
 function sortedBy(row: Sketch, sort: SessionSort): string | number {
-  switch (sort) {
-    case 'lastAt':
-    case 'agent':
-      return row[sort];
-    case 'title':
-      return row.title.toLowerCase();
-    case 'repository':
-      return row.repository ?? '\uffff';
-    case 'cost':
-      return row.cost?.amount ?? -1;
-    case 'peakTokens':
-      return row.peakTokens ?? -1;
-    case 'turns':
-    case 'branches':
-    case 'errors':
-      return row[sort];
-  }
+  if (sort === 'title') return row.title.toLowerCase();
+  if (sort === 'repository') return row.repository ?? '\uffff';
+  if (sort === 'cost') return row.cost?.amount ?? -1;
+  return row[sort] ?? -1;
 }
 
 /** Whether a filter asks only for marks and times. */

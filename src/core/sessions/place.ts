@@ -1,6 +1,6 @@
 import { findCommit, type ReadChain } from '../chain/index.js';
 import { type CommitPlace, type InputOf, nearTurns } from '../contract/index.js';
-import { branchStart, type Forest, type ForestNode, forestAt, pathTo, turnsOn } from './forest.js';
+import { branchCommits, branchStart, type Forest, type ForestNode, forestAt, nodesOf, pathTo, turnsOn } from './forest.js';
 import { mainTip, readSession, tipsOf } from './list.js';
 import { branchMarks } from './marks.js';
 
@@ -15,21 +15,21 @@ export function findPlace(chain: ReadChain, { id, session: chosen, turns: asked 
   const owner = node && forest.keyOf(node);
   const key = node && chosen !== undefined && chosen !== owner && goesThrough(forest, chosen, node) ? chosen : owner;
   const row = key === undefined ? undefined : readSession(chain, key);
-  const own = node ? (key === undefined ? findFamily(forest, node) : forest.nodes.filter((one) => forest.keyOf(one) === key)) : [];
+  const own = node ? (key === undefined ? findFamily(forest, node) : nodesOf(forest, key)) : [];
   const tips = tipsOf(forest, own);
   const main = mainTip(forest, own);
   const through = node ? tips.filter((end) => isOn(forest, node, end, false)) : [];
   const isOnMain = node !== undefined && main !== undefined && isOn(forest, node, main, false);
   const tip = isOnMain ? main : node && (tips.find((end) => isOn(forest, node, end, true)) ?? through[0] ?? node);
   const titles = branchMarks(chain);
-  const mainPath = new Set(main ? pathTo(forest, main) : []);
+  const mainPath = new Set(pathTo(forest, main));
   const branchOf = (end: ForestNode): CommitPlace['branches'][number] & { named: boolean } => {
     const start = branchStart(forest, end, mainPath);
     const mark = titles.get(start.seq);
     const title = mark?.title ?? (end === main ? 'main' : (start.summary ?? end.summary ?? end.id));
     return { tip: end.id, title, main: end === main, archived: (mark?.archivedAt ?? null) !== null, named: (mark?.title ?? null) !== null };
   };
-  const whole = tip ? pathTo(forest, tip) : [];
+  const whole = pathTo(forest, tip);
   const path = turnsOn(forest, whole).filter((one) => forest.subagentOf.get(one.seq) === forest.subagentOf.get(tip?.seq ?? one.seq));
   const later = Map.groupBy(whole, ({ seq }) => forest.parts.partOf.get(seq));
   const first = forest.parts.partOf.get(seq) ?? seq;
@@ -59,10 +59,7 @@ export function findPlace(chain: ReadChain, { id, session: chosen, turns: asked 
 
 /** Whether a branch of a session descends from a commit. */
 const goesThrough = (forest: Forest, session: string, node: ForestNode): boolean =>
-  tipsOf(
-    forest,
-    forest.nodes.filter((one) => forest.keyOf(one) === session),
-  ).some((tip) => isOn(forest, node, tip, false));
+  tipsOf(forest, nodesOf(forest, session)).some((tip) => isOn(forest, node, tip, false));
 
 /** Whether a branch end descends from a commit; `sameRun`: without leaving its run. */
 function isOn({ at }: Forest, node: ForestNode, end: ForestNode, sameRun: boolean): boolean {
@@ -76,11 +73,5 @@ function isOn({ at }: Forest, node: ForestNode, end: ForestNode, sameRun: boolea
 /** All commits with the same root: a chain that belongs to no session. */
 function findFamily(forest: Forest, node: ForestNode): ForestNode[] {
   const [root] = pathTo(forest, node);
-  return root ? branchNodes(forest, root).sort((a, b) => a.seq - b.seq) : [];
-}
-
-function branchNodes({ children }: Forest, root: ForestNode): ForestNode[] {
-  const found = [root];
-  for (let n = 0; n < found.length; n++) found.push(...(children.get((found[n] as ForestNode).seq) ?? []));
-  return found;
+  return root ? branchCommits(forest, root).sort((a, b) => a.seq - b.seq) : [];
 }

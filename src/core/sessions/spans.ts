@@ -31,10 +31,8 @@ export interface SessionSpans {
 export function staleSpans(chain: ReadChain): ReturnType<typeof staleClusters> {
   const { all } = clustersOf(chain);
   const states = sessionStates(chain, all);
-  return staleClusters(
-    chain,
-    all.map((cluster, at) => ({ cluster, state: states[at] ?? '' })),
-  );
+  const stated = all.map((cluster, at) => ({ cluster, state: states[at] ?? '' }));
+  return staleClusters(chain, stated);
 }
 
 /** The sessions of a cluster with the times between which they ran. */
@@ -42,16 +40,13 @@ export function spansOf(chain: ReadChain, { cluster }: StatedCluster): SessionSp
   const spans = new Map<string, { first: number; last: number; machine: string | null; branch: string | null }>();
   const elsewhere = new Map<CommitSeq, string | null>();
   const runs = runList(cluster.families);
-  const facts = new Map(
-    chain.db
-      .all<{ seq: CommitSeq; machine: string | null; branch: string | null }>(
-        `SELECT c.seq, c.machine, b.branch FROM context c LEFT JOIN usageBranch b ON b.context = c.seq
-          WHERE c.run IN (SELECT value FROM json_each(?)) AND +c.project = ?`,
-        runs,
-        chain.project,
-      )
-      .map((row) => [row.seq, row] as const),
+  const read = chain.db.all<{ seq: CommitSeq; machine: string | null; branch: string | null }>(
+    `SELECT c.seq, c.machine, b.branch FROM context c LEFT JOIN usageBranch b ON b.context = c.seq
+      WHERE c.run IN (SELECT value FROM json_each(?)) AND +c.project = ?`,
+    runs,
+    chain.project,
   );
+  const facts = new Map(read.map((row) => [row.seq, row] as const));
   const { nodes, hidden, keyOf } = forestOf(chain, cluster);
   for (const node of nodes) {
     const key = keyOf(node);

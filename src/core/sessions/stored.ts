@@ -1,6 +1,6 @@
 // The sessions of clusters in derived data: the writer stores them while the project is idle, so that a list of many sessions reads no commits.
 import { sha256Of } from '../artifacts/index.js';
-import { type CommitSeq, type ContextId, toTimestamp } from '../base/index.js';
+import { type CommitSeq, type ContextId, present, toTimestamp } from '../base/index.js';
 import { intactColumn, type ReadChain, runList, type WriteChain } from '../chain/index.js';
 import type { SessionRow } from '../contract/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
@@ -37,10 +37,8 @@ export function storedAt(
       JSON.stringify(names),
     )
     .flatMap(({ run, mark, data }): [number, Made][] => (isMeant(run, mark) ? [[run, JSON.parse(data) as Made]] : []));
-  const damaged = damagedSessions(
-    chain,
-    found.flatMap(([, { links }]) => links),
-  );
+  const links = found.flatMap(([, made]) => made.links);
+  const damaged = damagedSessions(chain, links);
   if (damaged.size === 0) return new Map(found);
   const marked = (row: SessionRow): SessionRow => (damaged.has(row.sessionId) ? { ...row, damaged: true } : row);
   return new Map(found.map(([name, made]) => [name, { ...made, rows: made.rows.map(marked) }] as const));
@@ -57,12 +55,10 @@ export function storedClusters(chain: ReadChain, asked: readonly StatedCluster[]
 /** The sessions whose first commit was damaged after they were stored. */
 function damagedSessions(chain: ReadChain, links: Made['links']): ReadonlySet<string> {
   const damaged = new Set(
-    chain.db
-      .all<{ seq: CommitSeq }>(
-        `SELECT seq FROM (SELECT c.seq, ${intactColumn} FROM context c WHERE c.seq IN (SELECT value FROM json_each(?))) WHERE NOT intact`,
-        JSON.stringify(links.map(([, { first }]) => first)),
-      )
-      .map(({ seq }) => seq),
+    chain.db.column<CommitSeq>(
+      `SELECT seq FROM (SELECT c.seq, ${intactColumn} FROM context c WHERE c.seq IN (SELECT value FROM json_each(?))) WHERE NOT intact`,
+      JSON.stringify(links.map(([, { first }]) => first)),
+    ),
   );
   return new Set(links.flatMap(([session, { first }]) => (damaged.has(first) ? [session] : [])));
 }
@@ -122,26 +118,13 @@ export const storedState = (chain: ReadChain): number =>
 export const sessionsAreDue = (chain: ReadChain): boolean => readDerivedProgress(chain, storedProgress) !== storedState(chain);
 
 /** What a list is sorted and filtered by. */
-export type SessionSketch = Pick<
-  SessionRow,
-  | 'sessionId'
-  | 'parentSessionId'
-  | 'title'
-  | 'agent'
-  | 'repository'
-  | 'lastAt'
-  | 'turns'
-  | 'branches'
-  | 'peakTokens'
-  | 'errors'
-  | 'pinned'
-  | 'archived'
-  | 'tags'
-> & {
+export interface SessionSketch
+  extends Pick<SessionRow, 'sessionId' | 'parentSessionId' | 'title' | 'agent' | 'repository' | 'lastAt'>,
+    Pick<SessionRow, 'turns' | 'branches' | 'peakTokens' | 'errors' | 'pinned' | 'archived' | 'tags'> {
   readonly cost: { readonly amount: number } | null;
   /** The name of its cluster. */
   readonly cluster: number;
-};
+}
 
 /** Whether the stored sessions are current. Never where contents come from copies elsewhere, since they come and go. */
 const areCurrent = (chain: ReadChain): boolean => !chain.artifacts.copies.expects() && !sessionsAreDue(chain);
@@ -153,14 +136,12 @@ export function storedTitles(
 ): { readonly titles: ReadonlyMap<ContextId, string>; readonly others: readonly ContextId[] } {
   if (ends.length === 0 || !areCurrent(chain)) return { titles: new Map(), others: ends };
   const clusters = new Map(
-    chain.db
-      .all<{ id: ContextId; cluster: number }>(
-        `SELECT c.id, s.cluster FROM context c JOIN usageSession s ON s.project = c.project AND s.session = c.sessionId
-          WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?))`,
-        chain.project,
-        JSON.stringify(ends),
-      )
-      .map(({ id, cluster }) => [id, cluster] as const),
+    chain.db.rows<[ContextId, number]>(
+      `SELECT c.id, s.cluster FROM context c JOIN usageSession s ON s.project = c.project AND s.session = c.sessionId
+        WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?))`,
+      chain.project,
+      JSON.stringify(ends),
+    ),
   );
   const wanted = new Set(ends);
   const names = [...new Set(clusters.values())];
@@ -191,7 +172,7 @@ export function storedSketches(chain: ReadChain): SessionSketch[] | undefined {
     )
     .map(({ parent, endedAt, tags, cost, pinned, archived, ...row }) => ({
       ...row,
-      ...(parent !== null && { parentSessionId: parent }),
+      ...present({ parentSessionId: parent }),
       lastAt: toTimestamp(endedAt),
       cost: cost === null ? null : { amount: cost },
       pinned: Boolean(pinned),
