@@ -3,10 +3,7 @@ import type { MemoryMessage, Wire } from '../contract/index.js';
 import { answeredCall, type SignedThought, thoughtsOf, toolCallsOf } from './memory.js';
 import { checkPairing } from './pairing.js';
 
-/**
- * The request body of a provider for a list of messages.
- * @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider accepts a call without its result.
- */
+/** The request body of a provider. @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider accepts a call without its result. */
 export function requestBody(messages: readonly MemoryMessage[], wire: Wire, model = 'MODEL'): Json {
   checkPairing(
     messages.map((message) => ({

@@ -16,10 +16,7 @@ type CompactionPlan = Readonly<Record<'kept' | 'removed', readonly MemoryMessage
 /** The default number of newest messages that stay. */
 const defaultTail = 5;
 
-/**
- * Decides which messages to summarize: the older ones, except messages of people while the budget allows them. A tool call and its
- * result stay together.
- */
+/** The messages to summarize: the older ones, but those of people only beyond the budget. A tool call and its result stay together. */
 export function planCompaction(messages: readonly MemoryMessage[], policy: CompactionPolicy = {}): CompactionPlan {
   const { budgetTokens } = policy;
   const keepLast = Math.max(1, policy.keepLast ?? defaultTail);
@@ -143,10 +140,7 @@ export function summaryCall(removed: readonly MemoryMessage[], previousSummary: 
 /** The default limit of a summary in tokens. */
 const defaultSummaryTokens = 2_000;
 
-/**
- * A summary made without a model: the prompts, the beginnings and ends of replies, the tool calls and the failures. An earlier
- * summary comes first, so that its content is not lost.
- */
+/** A summary without a model: prompts, the beginnings and ends of replies, calls and failures, after the earlier summary. */
 export function extractiveSummary(removed: readonly MemoryMessage[], previousSummary: string | undefined, maxTokens = defaultSummaryTokens): string {
   const maxLetters = maxTokens * 4;
   const earlier = previousSummary?.trim() ? [shorten(previousSummary.trim(), Math.floor(maxLetters / 2))] : [];

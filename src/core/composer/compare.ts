@@ -12,10 +12,7 @@ export interface Compared {
 
 const identifyMessage = ({ layer, role, id, content }: ComposedMessage): string => `${layer}\n${role}\n${id ?? ''}\n${content}`;
 
-/**
- * Merges two lists. Composing has one fixed order, so common messages are in the same order in both lists, and one walk
- * along both finds every difference.
- */
+/** Merges two lists. Composing has one fixed order, so one walk along both lists finds every difference. */
 export function compareMessages(before: readonly ComposedMessage[], after: readonly ComposedMessage[]): readonly Compared[] {
   if (before === after) return after.map((message, place) => ({ change: 'same', message, place }));
   const counts = new Map<string, number>();

@@ -23,10 +23,7 @@ export interface Block {
   readonly problem?: string;
 }
 
-/**
- * The blocks in the order of the prompt: the five known ones, then others by code point.
- * @throws BAD_REQUEST with `data.reason` INVALID_CONTEXT_KEY or RESERVED_CONTEXT_KEY.
- */
+/** The known blocks in the order of the prompt, then others by code point. @throws BAD_REQUEST: INVALID_CONTEXT_KEY, RESERVED_CONTEXT_KEY */
 export function orderedBlocks(contexts: Readonly<Record<string, unknown>>): readonly Block[] {
   const keys = Object.keys(contexts);
   for (const key of keys) checkKey(key);

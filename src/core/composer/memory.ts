@@ -53,10 +53,7 @@ export const answeredCall = (message: MemoryMessage): string | undefined => (mes
 export const countMessage = (message: MemoryMessage): number =>
   countTokens(message.content) + toolCallsOf(message).reduce((sum, call) => sum + countTokens(call.name) + countTokens(JSON.stringify(call.args)), 0);
 
-/**
- * The dialogue of a list of messages, which memory keeps: messages of people and of the model, without system, tool and internal
- * messages. Calls are removed together with their results.
- */
+/** What memory keeps: messages of people and of the model, without system, tool and internal messages, and without calls. */
 export const dialogueOf = (messages: readonly MemoryMessage[]): readonly MemoryMessage[] =>
   messages
     .filter((message) => (message.role === 'human' || message.role === 'ai') && message.internal !== true)

@@ -7,10 +7,7 @@ interface PairedMessage {
   readonly results?: readonly string[];
 }
 
-/**
- * Checks that the results of all calls follow directly: models accept no other list (B-03).
- * @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL, naming the calls.
- */
+/** Checks that the results of all calls follow directly: models accept no other list (B-03). @throws BAD_REQUEST: UNPAIRED_TOOL_CALL */
 export function checkPairing(messages: readonly PairedMessage[]): void {
   let open: ReadonlySet<string> = new Set();
   for (const message of messages) {

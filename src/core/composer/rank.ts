@@ -1,7 +1,4 @@
-/**
- * Ranks texts for a query, best first. Rare words count more, and each repetition of a word counts less. Texts without any of the
- * words are left out.
- */
+/** Texts with a word of the query, best first. Rare words count more, and each repetition of a word counts less. */
 export function rankByWords<Item>(query: string, items: readonly Item[], textOf: (item: Item) => string): readonly Item[] {
   const wanted = new Set(splitWords(query));
   const counted = items.map((item) => ({ item, counts: countWords(textOf(item), wanted) }));

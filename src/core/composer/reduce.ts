@@ -39,10 +39,7 @@ export function reduceMessages(left: readonly MemoryMessage[], right: readonly M
   return merged.filter(({ id }) => id === undefined || !removed.has(id));
 }
 
-/**
- * Applies the results of one parallel step in the order of arrival. An overwrite replaces all others.
- * @throws BAD_REQUEST with `data.reason` CONCURRENT_OVERWRITE.
- */
+/** Adds the results of one parallel step in the order of arrival. An overwrite replaces all others. @throws BAD_REQUEST: CONCURRENT_OVERWRITE */
 export function reduceResults(current: readonly unknown[], updates: readonly ResultsDelta[]): readonly unknown[] {
   const overwrites = updates.filter(isOverwrite);
   if (overwrites.length > 1) throw refuse('CONCURRENT_OVERWRITE', 'mapreduce_results', 'a step can overwrite the results only once');
@@ -50,10 +47,7 @@ export function reduceResults(current: readonly unknown[], updates: readonly Res
   return overwrite ? overwrite.overwrite : [...current, ...updates.flatMap((update) => (isOverwrite(update) ? [] : update))];
 }
 
-/**
- * Applies the update of a plain field, which has one writer in a step.
- * @throws BAD_REQUEST with `data.reason` CONCURRENT_UPDATE.
- */
+/** The update of a plain field, which has one writer in a step. @throws BAD_REQUEST: CONCURRENT_UPDATE */
 export function reducePlain(field: string, current: unknown, updates: readonly unknown[]): unknown {
   if (updates.length > 1) throw refuse('CONCURRENT_UPDATE', field, `${field} can be written once in a step; it was written ${updates.length} times`);
   return updates.length === 1 ? updates[0] : current;

@@ -14,30 +14,15 @@ const reducerFields: readonly string[] = ['messages', 'mapreduce_results'];
 
 const plainFields: readonly string[] = [
   ...reproducibleBlocks,
-  'namespace',
-  'session_id',
-  'active_agent',
-  'assigned_task',
-  'last_agent_status',
-  'last_agent_failure_kind',
-  'last_agent_error',
-  'todo',
-  'plan',
-  'reflection',
-  'deliverable_keys',
-  'mapreduce_goal',
-  'mapreduce_understanding',
-  'mapreduce_tasks',
-  'mapreduce_task',
+  ...['namespace', 'session_id', 'active_agent', 'assigned_task', 'last_agent_status', 'last_agent_failure_kind', 'last_agent_error'],
+  ...['todo', 'plan', 'reflection', 'deliverable_keys'],
+  ...['mapreduce_goal', 'mapreduce_understanding', 'mapreduce_tasks', 'mapreduce_task'],
 ];
 
 /** The fields of the state. Others do not exist. */
 export const stateFields: readonly string[] = [...reducerFields, ...plainFields];
 
-/**
- * Checks a state that is saved as a whole.
- * @throws BAD_REQUEST with `data.reason` UNKNOWN_STATE_KEY or SYSTEM_IN_MEMORY, and the field.
- */
+/** Checks a state that is saved as a whole. @throws BAD_REQUEST with the field: UNKNOWN_STATE_KEY, SYSTEM_IN_MEMORY */
 export function checkState(state: State): void {
   const unknown = Object.keys(state).find((key) => !stateFields.includes(key));
   if (unknown !== undefined)

@@ -54,19 +54,13 @@ export const listExperiments = (chain: ReadChain): ExperimentRow[] => storedExpe
 /** @throws NOT_FOUND for an unknown experiment. */
 export const getExperiment = (chain: ReadChain, experimentId: string): Experiment => toExperiment(chain, storedExperiment(chain, experimentId));
 
-/**
- * Removes an experiment from the list, by a new version. Saving it again brings it back.
- * @throws NOT_FOUND for an unknown experiment.
- */
+/** Removes an experiment from the list, by a new version. Saving it again brings it back. @throws NOT_FOUND */
 export function removeExperiment(chain: WriteChain, experimentId: string): void {
   const { no, definition } = storedExperiment(chain, experimentId);
   addVersion(chain, no, { ...definition, removed: true });
 }
 
-/**
- * Records a person's verdict on a reply. Earlier verdicts stay recorded.
- * @throws NOT_FOUND for an unknown result.
- */
+/** Records a person's verdict on a reply. Earlier verdicts stay recorded. @throws NOT_FOUND */
 export function judgeResult(chain: WriteChain, input: InputOf<'experiment.judge'>): ExperimentResult {
   const row = resultRow(chain, input.resultId);
   const { by, verdict, note = row.note } = input;

@@ -29,10 +29,7 @@ const columns: readonly (readonly [name: string, of: (result: ExperimentResult) 
 /** A number that is not recorded is empty, never 0. */
 const writeNumber = (value: number | null): string => (value === null ? '' : String(value));
 
-/**
- * The table of an experiment as text, or written to a new file at `path`.
- * @throws NOT_FOUND for an unknown experiment, CONFLICT if the file exists.
- */
+/** The table of an experiment as text, or written to a new file at `path`. @throws NOT_FOUND; CONFLICT if the file exists */
 export function exportExperiment(chain: ReadChain, input: InputOf<'experiment.export'>): OutputOf<'experiment.export'> {
   const experiment = getExperiment(chain, input.experimentId);
   const text = input.format === 'csv' ? csvOf(experiment) : markdownOf(experiment);

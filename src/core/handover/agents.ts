@@ -46,16 +46,8 @@ export function toAgent(row: AgentRow): Agent {
   const { agentId, displayName, status, epoch, agentTurnId, profileBoxId, owner, spawnedBy, derivedFrom, contextBoxId, tipId, createdAt } = row;
   return {
     ...{ agentId, displayName, status, turnEpoch: epoch },
-    ...present({
-      agentTurnId,
-      profileBoxId,
-      ownerAgentId: owner,
-      spawnedBy,
-      derivedFrom,
-      contextBoxId,
-      outputBoxId: outputOf(row)?.boxId,
-      tip: tipId,
-    }),
+    ...present({ agentTurnId, profileBoxId, ownerAgentId: owner, spawnedBy, derivedFrom }),
+    ...present({ contextBoxId, outputBoxId: outputOf(row)?.boxId, tip: tipId }),
     createdAt: toTimestamp(createdAt),
   };
 }

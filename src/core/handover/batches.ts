@@ -1,4 +1,4 @@
-import { badRequest, isObject, notFound, toTimestamp } from '../base/index.js';
+import { badRequest, isObject, notFound, present, toTimestamp } from '../base/index.js';
 import { cardsInOrder, idsAt, newCardId, seenByModel } from '../cards/index.js';
 import { isWaiting, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
 import type { BatchResult, Dispatched, InputOf } from '../contract/index.js';
@@ -74,16 +74,13 @@ export function batchOf(chain: ReadChain, batchId: string): BatchResult {
     createdAt: toTimestamp(row.createdAt),
     ...(endedAt !== null && { endedAt: toTimestamp(endedAt) }),
     results: turnsOfBatch(chain, row.no).map((turn, place) => {
-      const summary = summarizeDeliverable(chain, turn);
+      const { agentId, agentTurnId, outputBoxId, error } = turn;
+      const taskIndex = turn.taskIndex ?? place;
+      const status = due && !hasEnded(turn) ? 'canceled' : turn.status;
       return {
-        taskIndex: turn.taskIndex ?? place,
-        label: `task_${(turn.taskIndex ?? place) + 1}`,
-        agentId: turn.agentId,
-        agentTurnId: turn.agentTurnId,
-        status: due && !hasEnded(turn) ? 'canceled' : turn.status,
-        ...(summary !== undefined && { summary }),
-        outputBoxId: turn.outputBoxId,
-        ...(turn.error !== null && { error: turn.error }),
+        ...{ taskIndex, label: `task_${taskIndex + 1}`, agentId, agentTurnId, status },
+        ...present({ summary: summarizeDeliverable(chain, turn) }),
+        ...{ outputBoxId, ...present({ error }) },
       };
     }),
   };

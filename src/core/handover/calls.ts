@@ -83,16 +83,8 @@ export function recordCall(chain: WriteChain, row: AgentTurnRow, call: SentCall)
     return { callNo: last.no, requestBoxId: last.boxId };
   const box = insertBox(chain, recordCards(chain, row, call, last));
   const { outputs, note, source } = call;
-  const { rowId } = chain.db.insert('cardCall', {
-    project: chain.project,
-    turn: row.no,
-    box: box.no,
-    outputs,
-    note,
-    source,
-    digest,
-    at: chain.clock(),
-  });
+  const stored = { project: chain.project, turn: row.no, box: box.no, outputs, note, source, digest, at: chain.clock() };
+  const { rowId } = chain.db.insert('cardCall', stored);
   return { callNo: rowId, requestBoxId: box.boxId };
 }
 

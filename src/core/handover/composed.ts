@@ -8,27 +8,12 @@ const speakers = { system: 'system', user: 'human', assistant: 'ai', tool: 'tool
 const roles = { system: 'system', human: 'user', ai: 'assistant', tool: 'tool' } as const;
 
 /** A message of a card turn as input for the composer. */
-export function toMemory({
-  role,
-  content,
-  tool_calls: calls,
-  tool_call_id: answers,
-  reasoning_content: reasoning,
-  thinking,
-}: Message): MemoryMessage {
-  return {
-    role: speakers[role],
-    content,
-    ...(calls && {
-      tool_calls: calls.map((call) => {
-        const asked = (call.function ?? {}) as JsonObject;
-        const thoughtSignature = call.thoughtSignature;
-        return { id: call.id, name: asked.name, args: parseJson(stringAt(asked, 'arguments') ?? '') ?? {}, ...defined({ thoughtSignature }) };
-      }),
-    }),
-    ...defined({ reasoning_content: reasoning, thinking }),
-    ...(answers !== undefined && { tool_call_id: answers }),
-  };
+export function toMemory({ role, content, tool_calls: calls, tool_call_id, reasoning_content, thinking }: Message): MemoryMessage {
+  const tool_calls = calls?.map(({ id, function: called, thoughtSignature }) => {
+    const asked = (called ?? {}) as JsonObject;
+    return { id, name: asked.name, args: parseJson(stringAt(asked, 'arguments') ?? '') ?? {}, ...defined({ thoughtSignature }) };
+  });
+  return { role: speakers[role], content, ...defined({ tool_calls, reasoning_content, thinking, tool_call_id }) };
 }
 
 /** What a profile says about the calls of its agent. */
@@ -68,18 +53,8 @@ export function toMessages({ messages }: Pick<ComposedCall, 'messages'>, memory:
       const next = given.next().value;
       if (next) return next;
     }
-    return {
-      role: roles[role],
-      content,
-      ...(Array.isArray(calls) && {
-        tool_calls: calls.filter(isObject).map((each) => ({
-          id: each.id,
-          type: 'function',
-          function: { name: each.name, arguments: JSON.stringify(each.args ?? {}) },
-        })),
-      }),
-      ...(typeof id === 'string' && { tool_call_id: id }),
-      ...defined({ thinking }),
-    };
+    const asked = Array.isArray(calls) ? calls.filter(isObject) : undefined;
+    const tool_calls = asked?.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(args ?? {}) } }));
+    return { role: roles[role], content, ...defined({ tool_calls, tool_call_id: typeof id === 'string' ? id : undefined, thinking }) };
   });
 }

@@ -43,15 +43,8 @@ export function previewPack(chain: ReadChain, input: PackInput): OutputOf<'hando
       const card = known.get(cardId);
       if (!card) return { ...originOf(run), cardId, type: 'unknown', role: 'user', authorId: 'unknown', state: 'missing' };
       const state = card.deletedAt === undefined ? (card.expired ? 'expired' : undefined) : 'deleted';
-      return {
-        ...originOf(run),
-        cardId,
-        type: card.type,
-        role: card.metadata.role,
-        authorId: card.authorId,
-        content: card.content,
-        ...(state && { state }),
-      };
+      const { type, metadata, authorId, content } = card;
+      return { ...originOf(run), cardId, type, role: metadata.role, authorId, content, ...(state && { state }) };
     });
   });
   return { profile: { name: profile.name, profileBoxId: profile.profileBoxId }, cards, dropped: [...dropped] };

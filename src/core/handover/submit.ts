@@ -8,17 +8,10 @@ export function submitted(
   required: readonly string[],
   toolCallId: string,
 ): { complete: boolean; cards: NewCard[] } {
-  const refused = (message: string): { complete: boolean; cards: NewCard[] } => ({
-    complete: false,
-    cards: [
-      resultCard(toolCallId, {
-        status: 'failed',
-        after_execution: 'suspend',
-        result: null,
-        error: { code: 'internal_error', message, source: 'worker' },
-      }),
-    ],
-  });
+  const refused = (message: string): { complete: boolean; cards: NewCard[] } => {
+    const error = { code: 'internal_error', message, source: 'worker' };
+    return { complete: false, cards: [resultCard(toolCallId, { status: 'failed', after_execution: 'suspend', result: null, error })] };
+  };
   const result = args.result as Json | undefined;
   if (result === undefined || result === null) return refused('submit_result requires args.result');
   const given = isObject(result) && Array.isArray(result.fields) ? result.fields.filter(isObject) : undefined;

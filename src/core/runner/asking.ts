@@ -10,7 +10,7 @@ export interface PersonAnswer {
 export type JobQuestion = Omit<Job['questions'][number], 'askedAt'>;
 
 const jobNo = (chain: ReadChain, jobId: string): number =>
-  chain.db.one<{ no: number }>('SELECT no FROM job WHERE project = ? AND jobId = ?', chain.project, jobId)?.no ?? -1;
+  chain.db.column<number>('SELECT no FROM job WHERE project = ? AND jobId = ?', chain.project, jobId)[0] ?? -1;
 
 /** Stores a question. If an earlier attempt asked the same question, it is open again. */
 export const storeQuestion = (chain: WriteChain, jobId: string, { requestId, toolName, arguments: given }: JobQuestion): void =>
@@ -26,14 +26,9 @@ export const storeQuestion = (chain: WriteChain, jobId: string, { requestId, too
 /** Answers a question of a running job of any process. @throws NOT_FOUND if no job waits for this answer */
 export function storeAnswer(chain: WriteChain, jobId: string, requestId: string, { allow, note }: PersonAnswer): void {
   const { changes } = chain.db.run(
-    `UPDATE jobQuestion SET allow = ?, note = ? WHERE requestId = ? AND allow IS NULL
-      AND job = (SELECT no FROM job WHERE project = ? AND jobId = ? AND status = 'running' AND leaseUntil > ?)`,
-    allow ? 1 : 0,
-    note ?? null,
-    requestId,
-    chain.project,
-    jobId,
-    chain.clock(),
+    `UPDATE jobQuestion SET allow = :allow, note = :note WHERE requestId = :requestId AND allow IS NULL
+      AND job = (SELECT no FROM job WHERE project = :project AND jobId = :jobId AND status = 'running' AND leaseUntil > :now)`,
+    { allow: allow ? 1 : 0, note: note ?? null, requestId, project: chain.project, jobId, now: chain.clock() },
   );
   if (changes === 0) throw notFound(requestId, 'No job waits for this answer: it was answered already, or the job has ended.');
 }

@@ -33,25 +33,21 @@ const isDead = (chain: ReadChain, { status, leaseUntil }: JobRow): boolean =>
 
 const interrupted = (row: JobRow): JobRow => ({ ...row, status: 'interrupted', endedAt: row.leaseUntil, error: interruption });
 
-const storedJob = (chain: ReadChain, row: JobRow): Job => ({
-  jobId: row.jobId,
-  what: parseJson(row.what) as unknown as Work,
-  performer: parseJson(row.performer) as unknown as Performer,
-  limits: parseJson(row.limits) as unknown as RunLimits,
-  title: row.title,
-  who: row.who,
-  whoName: row.whoName,
-  space: row.space,
-  ticketId: row.ticketId,
-  byPolicy: row.rule !== null,
-  questions: row.status === 'running' ? questionsOf(chain, row.no) : [],
-  status: row.status,
-  used: { calls: row.calls, tokens: row.tokens, cost: row.cost },
-  error: row.error,
-  commits: parseJson(row.commits) as unknown as ContextId[],
-  startedAt: toTimestamp(row.startedAt),
-  endedAt: row.endedAt === null ? null : toTimestamp(row.endedAt),
-});
+function storedJob(chain: ReadChain, row: JobRow): Job {
+  const { jobId, title, who, whoName, space, ticketId, status, calls, tokens, cost, error } = row;
+  return {
+    jobId,
+    what: parseJson(row.what) as unknown as Work,
+    performer: parseJson(row.performer) as unknown as Performer,
+    limits: parseJson(row.limits) as unknown as RunLimits,
+    ...{ title, who, whoName, space, ticketId, byPolicy: row.rule !== null },
+    questions: status === 'running' ? questionsOf(chain, row.no) : [],
+    ...{ status, used: { calls, tokens, cost }, error },
+    commits: parseJson(row.commits) as unknown as ContextId[],
+    startedAt: toTimestamp(row.startedAt),
+    endedAt: row.endedAt === null ? null : toTimestamp(row.endedAt),
+  };
+}
 
 /** The target of a job: who it works for, and the space and ticket that it belongs to. */
 export interface JobTarget {
@@ -142,13 +138,9 @@ function refuseForRule(chain: ReadChain, { work, rule, most }: Pick<NewJob, 'wor
 /** Marks the jobs of dead processes as interrupted. */
 export function interruptDeadJobs(chain: WriteChain): void {
   if (!hasExpired(chain)) return;
-  const now = chain.clock();
   chain.db.run(
-    "UPDATE job SET status = 'interrupted', endedAt = ?, error = ? WHERE project = ? AND status = 'running' AND leaseUntil <= ?",
-    now,
-    interruption,
-    chain.project,
-    now,
+    "UPDATE job SET status = 'interrupted', endedAt = :now, error = :error WHERE project = :project AND status = 'running' AND leaseUntil <= :now",
+    { now: chain.clock(), error: interruption, project: chain.project },
   );
 }
 
@@ -177,27 +169,23 @@ export const renewLease = (chain: WriteChain, jobId: string): boolean =>
 
 /** Stores what a job has used so far, and the commits that it made. */
 export function noteProgress(chain: WriteChain, jobId: string, used: Used, commits: readonly ContextId[]): void {
-  chain.db.run(
-    'UPDATE job SET calls = ?, tokens = ?, cost = ?, commits = ? WHERE project = ? AND jobId = ?',
-    used.calls,
-    used.tokens,
-    used.cost,
-    JSON.stringify(commits),
-    chain.project,
+  chain.db.run('UPDATE job SET calls = :calls, tokens = :tokens, cost = :cost, commits = :commits WHERE project = :project AND jobId = :jobId', {
+    ...used,
+    commits: JSON.stringify(commits),
+    project: chain.project,
     jobId,
-  );
+  });
 }
 
 /** Ends a job. Has no effect if the job has already ended. */
 export function endJob(chain: WriteChain, jobId: string, status: Exclude<JobStatus, 'running'>, error: string | null): void {
-  chain.db.run(
-    "UPDATE job SET status = ?, error = ?, endedAt = ? WHERE project = ? AND jobId = ? AND status = 'running'",
+  chain.db.run("UPDATE job SET status = :status, error = :error, endedAt = :now WHERE project = :project AND jobId = :jobId AND status = 'running'", {
     status,
     error,
-    chain.clock(),
-    chain.project,
+    now: chain.clock(),
+    project: chain.project,
     jobId,
-  );
+  });
 }
 
 /** @throws NOT_FOUND */
@@ -286,14 +274,11 @@ export const tipOfWork = (
   work: string,
   { isPrefix = false, status = null }: { readonly isPrefix?: boolean; readonly status?: JobStatus | null } = {},
 ): ContextId | undefined =>
-  chain.db.one<{ tip: ContextId }>(
-    `SELECT tip FROM job WHERE project = ? AND work >= ? AND work < ? AND tip IS NOT NULL AND (? IS NULL OR status = ?) ORDER BY no DESC LIMIT 1`,
-    chain.project,
-    work,
-    isPrefix ? `${work}\uffff` : `${work}\u0001`,
-    status,
-    status,
-  )?.tip;
+  chain.db.column<ContextId>(
+    `SELECT tip FROM job WHERE project = :project AND work >= :work AND work < :end AND tip IS NOT NULL AND (:status IS NULL OR status = :status)
+      ORDER BY no DESC LIMIT 1`,
+    { project: chain.project, work, end: isPrefix ? `${work}\uffff` : `${work}\u0001`, status },
+  )[0];
 
 /** Stores the newest commit of a job. Call it in the transaction that makes the commit. @throws GivenBack */
 export function noteTip(chain: WriteChain, jobId: string, tip: ContextId): void {
@@ -303,12 +288,10 @@ export function noteTip(chain: WriteChain, jobId: string, tip: ContextId): void 
 
 /** The number of running jobs that one rule or all rules started. */
 export const runningBy = (chain: ReadChain, rule: string | null): number =>
-  chain.db.one<{ n: number }>(
-    "SELECT COUNT(*) AS n FROM job WHERE project = ? AND status = 'running' AND rule IS NOT NULL AND (? IS NULL OR rule = ?)",
-    chain.project,
-    rule,
-    rule,
-  )?.n ?? 0;
+  chain.db.column<number>(
+    "SELECT COUNT(*) FROM job WHERE project = :project AND status = 'running' AND rule IS NOT NULL AND (:rule IS NULL OR rule = :rule)",
+    { project: chain.project, rule },
+  )[0] ?? 0;
 
 /** Whether a running job holds this key. With `byModel`, only jobs of models count. */
 export const isHeld = (chain: ReadChain, holds: string, byModel = false): boolean =>

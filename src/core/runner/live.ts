@@ -31,21 +31,11 @@ const stopped = (): StemmaError => conflict('The job was stopped.');
 /** Takes work and carries it out in the background. @throws NOT_FOUND for the work; BAD_REQUEST for the performer; CONFLICT if it is taken */
 export function startJob(parts: RunnerParts, input: StartInput): Job {
   const { chain, live } = parts;
-  const { what, performer, limits = {}, rule = null } = input;
+  const { what, performer, limits = {}, rule = null, tools, otherTools, enableShareContext: sharing, most } = input;
   const kind = kindOf(what);
   const target = tried(kind.target(chain, what, input.who), input.try);
   const chosen = performerOf(parts, what, performer);
-  const job = takeJob(chain, {
-    ...target,
-    what,
-    performer,
-    limits,
-    rule,
-    tools: input.tools,
-    otherTools: input.otherTools,
-    sharing: input.enableShareContext,
-    most: input.most,
-  });
+  const job = takeJob(chain, { ...target, what, performer, limits, rule, tools, otherTools, sharing, most });
   const abort = new AbortController();
   const listeners: LiveJob['listeners'] = new Set();
   const diary = openDiary(chain, { jobId: job.jobId, limits, listeners, signal: abort.signal });

@@ -64,10 +64,7 @@ function lookAt(chain: ReadChain, sessionId: string, kinds?: readonly SessionPro
   return { id, onto, flaws, faults: faultsIn(entries, findCommit(chain, id).format) };
 }
 
-/**
- * The last commit that was read before the first one of a branch. Undefined if the branch begins with the session, or if a compaction replaced its
- * beginning.
- */
+/** The last commit that was read before the first of a branch. Undefined if the branch begins the session, or begins with a compaction. */
 function precedingOf(chain: ReadChain, sessionId: string, id: ContextId): ContextId | undefined {
   const steps = lineage(chain, findCommit(chain, id));
   const [root] = steps;

@@ -187,10 +187,7 @@ const spanFormat = 'otlp-v1';
 /** The title of a session in which nobody typed anything. */
 export const namelessTitle = (sessionId: string): string => `Session ${sessionId.slice(0, 8)}`;
 
-/**
- * The titles of the sessions whose main branches end in these commits. A list of commits names a branch by them, so that a session has one name
- * everywhere.
- */
+/** The titles of the sessions whose main branches end in these commits, so that a session has one name everywhere. */
 export function mainTitles(chain: ReadChain, ends: readonly ContextId[]): ReadonlyMap<ContextId, string> {
   const { titles, others } = storedTitles(chain, ends);
   if (others.length === 0) return titles;

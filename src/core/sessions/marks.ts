@@ -27,18 +27,13 @@ export const sessionMarks = (chain: ReadChain): ReadonlyMap<string, SessionMark>
 
 /** Changes the mark of a session. */
 export function markSession(chain: WriteChain, sessionId: string, change: Partial<SessionMark>): void {
-  const { title, tags, pinnedAt, archivedAt, deletedAt } = { ...(sessionMarks(chain).get(sessionId) ?? unmarked), ...change };
+  const { tags, ...mark } = { ...(sessionMarks(chain).get(sessionId) ?? unmarked), ...change };
   chain.db.run(
-    `INSERT INTO sessionMark (project, sessionId, title, tags, pinnedAt, archivedAt, deletedAt) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO sessionMark (project, sessionId, title, tags, pinnedAt, archivedAt, deletedAt)
+     VALUES (:project, :sessionId, :title, :tags, :pinnedAt, :archivedAt, :deletedAt)
      ON CONFLICT (project, sessionId) DO UPDATE SET
        title = excluded.title, tags = excluded.tags, pinnedAt = excluded.pinnedAt, archivedAt = excluded.archivedAt, deletedAt = excluded.deletedAt`,
-    chain.project,
-    sessionId,
-    title,
-    tags.length > 0 ? JSON.stringify(tags) : null,
-    pinnedAt,
-    archivedAt,
-    deletedAt,
+    { ...mark, project: chain.project, sessionId, tags: tags.length > 0 ? JSON.stringify(tags) : null },
   );
 }
 
@@ -57,12 +52,8 @@ export const branchMarks = (chain: ReadChain): ReadonlyMap<CommitSeq, BranchMark
 export function markBranch(chain: WriteChain, start: CommitSeq, change: Partial<BranchMark>): void {
   const { title, archivedAt, deletedAt } = { ...(branchMarks(chain).get(start) ?? unmarked), ...change };
   chain.db.run(
-    `INSERT INTO branchMark (project, context, title, archivedAt, deletedAt) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO branchMark (project, context, title, archivedAt, deletedAt) VALUES (:project, :start, :title, :archivedAt, :deletedAt)
      ON CONFLICT (context) DO UPDATE SET title = excluded.title, archivedAt = excluded.archivedAt, deletedAt = excluded.deletedAt`,
-    chain.project,
-    start,
-    title,
-    archivedAt,
-    deletedAt,
+    { title, archivedAt, deletedAt, project: chain.project, start },
   );
 }

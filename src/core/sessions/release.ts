@@ -72,9 +72,7 @@ function dropTexts(chain: WriteChain): void {
   dropSearchIndex(chain);
 }
 
-/**
- * Restores a deleted session or branch. @throws NOT_FOUND if some of its content was freed.
- */
+/** Restores a deleted session or branch. @throws NOT_FOUND if some of its content was freed */
 export function bringBack(chain: ReadChain, name: string, id: string, unmark: () => void): void {
   const before = hiddenCommits(chain, { archived: true });
   unmark();

@@ -110,10 +110,7 @@ export interface AnswerStep {
   readonly made: (commit: ContextId) => void;
 }
 
-/**
- * Makes one model call on a context. The reply becomes a commit on top of it, whose tool calls stay open.
- * Returns the commit; undefined if the reply is empty or was stopped.
- */
+/** One model call on a context. Its reply is a commit on top, with open tool calls. Returns it; undefined if the reply is empty or was stopped. */
 export async function* stepContext(chain: WriteChain, step: AnswerStep, signal?: AbortSignal): AsyncGenerator<ReplyPart, ContextId | undefined> {
   const base = findCommit(chain, step.id);
   const question = { ...stepQuestion(chain, base, step), recording: [], provider: step.provider, once: true };

@@ -3,10 +3,7 @@ import type { Divergence, EntryDraft } from '../contract/index.js';
 import { changedFields } from '../diff/index.js';
 import { callName } from './reply.js';
 
-/**
- * Describes how a reply differs from the recorded one, or undefined. Different tool calls matter most, because their effects
- * last. Different words with the same calls are a smaller divergence.
- */
+/** How a reply differs from the recorded one, if it does. Different calls matter most, because their effects last; different words matter less. */
 export function divergenceOf(recorded: readonly EntryDraft[], now: readonly EntryDraft[]): Divergence | undefined {
   const [before, after] = [callsIn(recorded), callsIn(now)];
   const at = [...Array(Math.max(before.length, after.length)).keys()].find((n) => nameCall(before[n]) !== nameCall(after[n]));

@@ -12,10 +12,7 @@ export interface RecordedReply {
 /** The maximum distance in commits to a branch point that is searched for the same question. */
 const farthest = 64;
 
-/**
- * Finds the reply of another branch that has the same context and the same last prompt. Entries that an agent added are ignored. Undefined if no
- * branch has such a reply.
- */
+/** The reply of another branch with the same context and the same last prompt, if one has it. Entries that an agent added are ignored. */
 export function recordedReply(chain: ReadChain, base: ContextRow): RecordedReply | undefined {
   let asked: Entry[] = [];
   for (let at: ContextRow = base, steps = 0; steps < farthest; steps++) {

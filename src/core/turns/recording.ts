@@ -4,10 +4,7 @@ import { type KnownFile, kinds, type MomentState, type ReplayStep } from '../con
 import { nothingKnown, touchOf } from './files.js';
 import { addCommit, emptyTape, entryAt, type RecordedTurn, type Tape } from './recorder.js';
 
-/**
- * A chain as a sequence of steps: every entry that a model was sent, from the first prompt through every compaction.
- * Running sums are stored with the steps, so that the state at any step is a lookup.
- */
+/** A chain as steps: every entry that a model was sent, with running sums, so that the state at any step is a lookup. */
 export interface Recording {
   /** The commits that are turns, in order. Snapshots are not turns. */
   readonly turns: readonly RecordedTurn[];

@@ -62,10 +62,7 @@ export function* shownEntry(entry: Entry, said: (part: Said) => ReplyPart): Gene
   for (const piece of recordedPieces(entry)) yield* shown(piece, said);
 }
 
-/**
- * Calls a provider until its reply is complete. Tool calls get recorded results; a person answers the others. Without either, the run stops and
- * leaves the call open.
- */
+/** Calls a provider until its reply is complete. Tool calls get recorded results, else those of a person; without either, the run stops there. */
 export async function* asked(
   chain: ReadChain,
   asking: Asking,

@@ -8,10 +8,7 @@ import { type LineChanges, touchOf } from './files.js';
 import { resultsIn } from './reply.js';
 import { deltaEntries } from './turns.js';
 
-/**
- * Facts about commits that a list shows in addition to their rows. It reads their content, so request only the commits in view. Commits whose content
- * is damaged or gone are omitted.
- */
+/** Facts about the commits in view, beyond their rows: it reads their content. Commits whose content is damaged or gone are omitted. */
 export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[] {
   const rows = ids.map((id) => findCommit(chain, id));
   const named = rows.map(({ id }) => id);

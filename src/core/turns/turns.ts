@@ -18,10 +18,7 @@ interface Grouped<One> {
 }
 type Group = Grouped<TimedTurn>;
 
-/**
- * The turns of a chain up to a commit, or the turns of an agent up to its newest commit. The commits of a card turn form one turn (H20). @throws
- * NOT_FOUND
- */
+/** The turns of a chain up to a commit, or of an agent up to its newest one. The commits of a card turn are one turn (H20). @throws NOT_FOUND */
 export function listTurns(chain: ReadChain, query: { id?: ContextId | undefined; agentId?: string | undefined }): TurnRow[] {
   const tip = tipOf(chain, query);
   const rows = tip ? listed(chain, tip).map(({ row }) => row) : [];
@@ -285,10 +282,7 @@ const bulky = new Set(['messages', 'system', 'tools', 'input', 'contents', 'inst
 const settingsOf = (body: unknown): Record<string, Json> | null =>
   isObject(body) ? Object.fromEntries(Object.entries(body).filter(([key]) => !bulky.has(key))) : null;
 
-/**
- * Start and end of Stemma's own calls, because replies to them have no times in their entries. A recorded reply has no end time, because Stemma did
- * not wait for it.
- */
+/** Start and end of Stemma's own calls, which its entries do not have. A recorded reply has no end, because Stemma did not wait for it. */
 function runTimes({ calls, provider }: OwnRun): Pick<Turn, 'startedAt' | 'endedAt' | 'ms'> {
   const [first, last] = [calls[0], provider === 'recorded' ? undefined : calls.at(-1)];
   return {

@@ -84,16 +84,19 @@ export function setPlan(store: SpaceStore, { entityId, name, instruction, cron, 
     const now = store.clock();
     const dueAt = cron !== undefined ? nextCron(cron, now) : runAfter !== undefined ? now + delayOf(runAfter) : Date.parse(scheduledAt ?? '');
     store.db.run(
-      `INSERT INTO plan (project, entity, planId, name, instruction, cron, runAfter, dueAt) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO plan (project, entity, planId, name, instruction, cron, runAfter, dueAt)
+       VALUES (:project, :no, :planId, :name, :instruction, :cron, :runAfter, :dueAt)
        ON CONFLICT (entity, name) DO UPDATE SET instruction = excluded.instruction, cron = excluded.cron, runAfter = excluded.runAfter, dueAt = excluded.dueAt`,
-      store.project,
-      no,
-      newId(store, 'plan', 'plan', 'planId'),
-      name,
-      instruction,
-      cron ?? null,
-      runAfter ?? null,
-      dueAt,
+      {
+        project: store.project,
+        no,
+        planId: newId(store, 'plan', 'plan', 'planId'),
+        name,
+        instruction,
+        cron: cron ?? null,
+        runAfter: runAfter ?? null,
+        dueAt,
+      },
     );
     return plansOf(store, entityId);
   });

@@ -113,14 +113,9 @@ export function invokeRun(store: SpaceStore, runId: string): void {
 export function noteSeen(store: SpaceStore, run: number, agent: Pick<EntityRow, 'no' | 'name'>, space: SpaceRow): void {
   const { processedSeq, processedMessage } = requireMembership(store, space, agent);
   store.db.run(
-    `INSERT INTO runSeen (run, space, project, seq, markSeq, markMessage) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO runSeen (run, space, project, seq, markSeq, markMessage) VALUES (:run, :space, :project, :seq, :processedSeq, :processedMessage)
      ON CONFLICT (run, space) DO UPDATE SET seq = MAX(seq, excluded.seq)`,
-    run,
-    space.no,
-    store.project,
-    newestSeq(store, space.no),
-    processedSeq,
-    processedMessage,
+    { run, space: space.no, project: store.project, seq: newestSeq(store, space.no), processedSeq, processedMessage },
   );
 }
 

@@ -48,7 +48,7 @@ export function post(store: SpaceStore, input: InputOf<'space.post'>): Posted {
     const { text, replyTo, expectsReply = wait !== undefined } = input;
     const posted = postDraft(store, { space, sender, text, replyTo, expectsReply, run: null, origin: null });
     if (!wait) return posted;
-    openWait(store, space, sender, posted.message.messageId, from, wait.timeoutMs ?? defaultWaitMs);
+    openWait(store, sender, posted.message.messageId, from, wait.timeoutMs ?? defaultWaitMs);
     return withWait(store, posted);
   });
 }

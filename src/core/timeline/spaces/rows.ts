@@ -111,19 +111,13 @@ export function toSpace(store: ReadStore, row: SpaceRow): Space {
 }
 
 /** A message as the contract has it. */
-export const toMessage = (row: MessageRow): SpaceMessage => ({
-  messageId: row.messageId,
-  spaceId: row.spaceId,
-  seq: row.seq,
-  at: toTimestamp(row.at),
-  sender: { name: row.senderName, type: row.senderType, id: row.senderId },
-  text: row.text,
-  replyTo: row.replyTo,
-  expectsReply: row.expectsReply === 1,
-  chainDepth: row.chainDepth,
-  origin: row.origin === null ? null : (JSON.parse(row.origin) as MessageOrigin),
-  runId: row.runId,
-});
+export function toMessage(row: MessageRow): SpaceMessage {
+  const { messageId, spaceId, seq, text, replyTo, chainDepth, runId } = row;
+  const sender = { name: row.senderName, type: row.senderType, id: row.senderId };
+  const origin = row.origin === null ? null : (JSON.parse(row.origin) as MessageOrigin);
+  const [at, expectsReply] = [toTimestamp(row.at), row.expectsReply === 1];
+  return { messageId, spaceId, seq, at, sender, text, replyTo, expectsReply, chainDepth, origin, runId };
+}
 
 /** The trigger of the runs that a message starts. */
 export const triggerOfMessage = (space: SpaceRow, message: SpaceMessage): Trigger => ({
@@ -141,20 +135,17 @@ export const triggerOfMessage = (space: SpaceRow, message: SpaceMessage): Trigge
 export const parseTrigger = (row: Pick<RunRow, 'trigger'>): Trigger => JSON.parse(row.trigger) as Trigger;
 
 /** A run as the contract has it. */
-export const toRun = (row: RunRow): Run => ({
-  runId: row.runId,
-  entityId: row.entityId,
-  status: row.status,
-  trigger: parseTrigger(row),
-  chainDepth: row.chainDepth,
-  activeSpaceId: row.activeSpaceId,
-  createdAt: toTimestamp(row.createdAt),
-  invokedAt: toTimestamp(row.invokedAt),
-  endedAt: row.endedAt === null ? null : toTimestamp(row.endedAt),
-  waiting:
-    row.waitMessage !== null && row.waitSpaceId !== null
-      ? { messageId: row.waitMessage, spaceId: row.waitSpaceId, for: row.waitFor, until: toTimestamp(row.waitUntil ?? 0) }
-      : null,
-  resumed: row.resumed === null ? null : (JSON.parse(row.resumed) as Resume),
-  contextId: row.contextId,
-});
+export function toRun(row: RunRow): Run {
+  const { runId, entityId, status, chainDepth, activeSpaceId, endedAt, waitMessage, waitSpaceId, waitFor, resumed, contextId } = row;
+  return {
+    ...{ runId, entityId, status, trigger: parseTrigger(row), chainDepth, activeSpaceId },
+    createdAt: toTimestamp(row.createdAt),
+    invokedAt: toTimestamp(row.invokedAt),
+    endedAt: endedAt === null ? null : toTimestamp(endedAt),
+    waiting:
+      waitMessage !== null && waitSpaceId !== null
+        ? { messageId: waitMessage, spaceId: waitSpaceId, for: waitFor, until: toTimestamp(row.waitUntil ?? 0) }
+        : null,
+    ...{ resumed: resumed === null ? null : (JSON.parse(resumed) as Resume), contextId },
+  };
+}

@@ -91,16 +91,12 @@ export function send(store: SpaceStore, input: InputOf<'run.send'>): Posted & { 
     if (!seen || seen.seq === posted.message.seq - 1) noteSeen(store, run.no, sender, space);
     if (wait) {
       const waitMs = wait.timeoutMs ?? defaultWaitMs;
-      openWait(store, space, sender, posted.message.messageId, from, waitMs);
+      const waitFor = from?.name ?? expectedReplier(store, space, run, posted.message);
+      openWait(store, sender, posted.message.messageId, from, waitMs);
       store.db.run(
-        `UPDATE run SET status = 'waiting_reply', waitMessage = ?, waitSpace = ?, waitFor = ?, waitUntil = ?, waitMs = ?, waits = waits + 1, activeSpace = ? WHERE no = ?`,
-        posted.message.messageId,
-        space.no,
-        from?.name ?? expectedReplier(store, space, run, posted.message),
-        store.clock() + waitMs,
-        waitMs,
-        space.no,
-        run.no,
+        `UPDATE run SET status = 'waiting_reply', waitMessage = :messageId, waitSpace = :space, waitFor = :waitFor, waitUntil = :waitUntil, waitMs = :waitMs,
+           waits = waits + 1, activeSpace = :space WHERE no = :no`,
+        { messageId: posted.message.messageId, space: space.no, waitFor, waitUntil: store.clock() + waitMs, waitMs, no: run.no },
       );
     }
     return withWait(store, { ...posted, run: getRun(store, input.runId) });

@@ -25,30 +25,15 @@ export function awaitedMember(store: ReadStore, space: SpaceRow, waiter: Pick<En
 }
 
 /** Stores a wait that a message sets. */
-export function openWait(
-  store: SpaceStore,
-  space: SpaceRow,
-  waiter: Pick<EntityRow, 'no'>,
-  messageId: string,
-  from: EntityRow | undefined,
-  ms: number,
-): void {
+export function openWait(store: SpaceStore, waiter: Pick<EntityRow, 'no'>, messageId: string, from: EntityRow | undefined, ms: number): void {
   store.db.run(
     `INSERT INTO spaceWait (message, project, space, waiter, "from", until)
-     SELECT no, project, space, ?, ?, ? FROM spaceMessage WHERE project = ? AND messageId = ? AND space = ?`,
-    waiter.no,
-    from?.no ?? null,
-    store.clock() + ms,
-    store.project,
-    messageId,
-    space.no,
+     SELECT no, project, space, :waiter, :from, :until FROM spaceMessage WHERE project = :project AND messageId = :messageId`,
+    { waiter: waiter.no, from: from?.no ?? null, until: store.clock() + ms, project: store.project, messageId },
   );
 }
 
-/**
- * The condition under which a message ends a wait (B-33): the awaited member sent it. If the wait names no member, it must reply to the
- * wait's message, or a person must have sent it.
- */
+/** A message ends a wait (B-33) if the awaited member sent it. If no member is awaited, it must be a reply to the wait, or from a person. */
 const endsWait = `w.waiter <> :sender AND CASE WHEN w."from" IS NULL THEN :isHuman OR m.messageId = :repliedTo ELSE w."from" = :sender END`;
 
 /** The messages whose waits a message of this sender would end. */
@@ -63,24 +48,18 @@ export const waitsEndedBy = (store: ReadStore, space: SpaceRow, sender: EntityRo
 /** Ends waits with an answer. */
 export function endWaits(store: SpaceStore, messageIds: ReadonlySet<string>, answer: string): void {
   store.db.run(
-    `UPDATE spaceWait SET endedAt = ?, answer = (SELECT no FROM spaceMessage WHERE project = ? AND messageId = ?)
-      WHERE message IN (SELECT m.no FROM spaceMessage m WHERE m.project = ? AND m.messageId IN (SELECT value FROM json_each(?)))`,
-    store.clock(),
-    store.project,
-    answer,
-    store.project,
-    JSON.stringify([...messageIds]),
+    `UPDATE spaceWait SET endedAt = :now, answer = (SELECT no FROM spaceMessage WHERE project = :project AND messageId = :answer)
+      WHERE message IN (SELECT m.no FROM spaceMessage m WHERE m.project = :project AND m.messageId IN (SELECT value FROM json_each(:ids)))`,
+    { now: store.clock(), project: store.project, answer, ids: JSON.stringify([...messageIds]) },
   );
 }
 
 /** Ends waits whose time ran out, and those of a run that ended. */
 export function expireWaits(store: SpaceStore): void {
   store.db.run(
-    `UPDATE spaceWait SET endedAt = ? WHERE project = ? AND endedAt IS NULL AND (until <= ? OR message IN (
+    `UPDATE spaceWait SET endedAt = :now WHERE project = :project AND endedAt IS NULL AND (until <= :now OR message IN (
        SELECT m.no FROM spaceMessage m JOIN run r ON r.no = m.run WHERE r.endedAt IS NOT NULL))`,
-    store.clock(),
-    store.project,
-    store.clock(),
+    { now: store.clock(), project: store.project },
   );
 }
 
