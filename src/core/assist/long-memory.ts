@@ -16,7 +16,6 @@ import { pairedCalls } from '../formats/index.js';
 /** A long context in layers, with its messages in pages. */
 export interface LongMemory {
   readonly recorded: RecordedLayers & { readonly whole: WholeMemory };
-  /** The messages from one place up to another. */
   readonly slice: (from: number, to: number) => RecordedMessage[];
 }
 

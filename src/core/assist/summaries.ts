@@ -150,7 +150,6 @@ function callFor(entries: readonly ParsedEntry[]): TextCall {
   return { call: { kind: 'worker', task: instruction, memory: [], query: `---\n${passage}\n---` }, parameters: { max_tokens: maxReplyTokens } };
 }
 
-/** Waits until the time is over or the signal aborts. */
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

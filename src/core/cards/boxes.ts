@@ -79,7 +79,6 @@ export function appendToBox(chain: WriteChain, boxId: string, cardIds: readonly 
   });
 }
 
-/** The agent whose running turn writes to a box. */
 const writerOf = (chain: ReadChain, box: number): { readonly agentId: string; readonly agentTurnId: string } | undefined =>
   chain.db.one(
     `SELECT a.agentId, t.agentTurnId FROM agentTurn t JOIN agent a ON a.no = t.agent

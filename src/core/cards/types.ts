@@ -10,7 +10,6 @@ const withData =
   (content) =>
     content.kind === 'json' && isObject(content.data) ? check(content.data) : 'its content is a JSON object, {kind: "json", data: {…}}';
 
-/** The known card types with their roles and content checks. */
 const table: Readonly<Record<string, { readonly role: Role; readonly check: Check }>> = {
   'task.instruction': { role: 'user', check: anything },
   'agent.thought': { role: 'assistant', check: anything },

@@ -2,7 +2,6 @@ import { badRequest, inWords, isObject, type Json, stringAt } from '../base/inde
 import type { CollectServices, ExperienceRecord, KnowledgeChunk } from '../contract/index.js';
 import { spacedJson } from '../formats/index.js';
 
-/** A part of a block: a heading and its lines. */
 interface Section {
   readonly heading: string;
   readonly lines: readonly string[];

@@ -22,7 +22,6 @@ export interface Call {
   readonly query?: string | undefined;
   /** Whether blocks are sent. The default is true. */
   readonly sharing?: boolean | undefined;
-  /** The layers that the profile permits. */
   readonly permitted?: readonly Permitted[] | undefined;
   readonly sources?: LayerSources | undefined;
   /** The finding that a discussion is about, with its thread. */
@@ -31,7 +30,6 @@ export interface Call {
   readonly summary?: string | undefined;
   /** What the runtime of the context added to it: reminders, notices. */
   readonly additions?: string | undefined;
-  /** The rules of a worker. */
   readonly task?: string | undefined;
   /** A last system message for this call only. */
   readonly note?: string | undefined;

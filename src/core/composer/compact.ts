@@ -13,7 +13,6 @@ export interface CompactionPolicy {
 /** The messages to keep and to summarize, in order. `removed` is empty if nothing needs to change. */
 type CompactionPlan = Readonly<Record<'kept' | 'removed', readonly MemoryMessage[]>>;
 
-/** The default number of newest messages that stay. */
 const defaultTail = 5;
 
 /** The messages to summarize: the older ones, but those of people only beyond the budget. A tool call and its result stay together. */
@@ -73,7 +72,6 @@ interface ShortenInput extends CompactionPolicy {
 type Unit = readonly MemoryMessage[];
 
 const isHuman = (message: MemoryMessage): boolean => message.role === 'human' || message.role === 'system';
-/** The estimated tokens of messages. */
 const costOf = (messages: readonly MemoryMessage[]): number => messages.reduce((sum, message) => sum + countMessage(message), 0);
 
 function exchanges(messages: readonly MemoryMessage[]): readonly Unit[] {
@@ -137,7 +135,6 @@ export function summaryCall(removed: readonly MemoryMessage[], previousSummary: 
   return { kind: 'worker', task: summaryTask, memory: [], query: `${earlier}<record>\n${historyText(removed)}\n</record>` };
 }
 
-/** The default limit of a summary in tokens. */
 const defaultSummaryTokens = 2_000;
 
 /** A summary without a model: prompts, the beginnings and ends of replies, calls and failures, after the earlier summary. */

@@ -54,7 +54,6 @@ function byCodePoint(a: string, b: string): number {
 /** The layers that the model of a process gets. */
 export interface Admission {
   readonly blocks: readonly BlockKey[];
-  /** Blocks beyond the five known ones. */
   readonly furtherBlocks: boolean;
   readonly memory: boolean;
 }

@@ -26,7 +26,6 @@ export type Preview = Omit<OutputOf<'compose.preview'>, 'tools' | 'parameters'>;
 
 /** What a preview needs beside the entries of a context. */
 export interface PreviewSources {
-  /** The system prompt of the context. */
   readonly systemPrompt: string;
   /** Whether other machines write in the project too. */
   readonly isShared?: boolean | undefined;
@@ -181,7 +180,6 @@ function layersOf(
   });
 }
 
-/** Whether the request contains the layer. */
 function isGiven(layer: string, { query, systemPrompt, contexts }: PreviewRequest): boolean {
   if (layer === 'query') return query !== undefined;
   return layer === 'system_prompt' ? systemPrompt !== undefined : contexts !== undefined && Object.hasOwn(contexts, layer);

@@ -1,3 +1,4 @@
+import type { KnowledgeChunk } from '../contract/index.js';
 /** Texts with a word of the query, best first. Rare words count more, and each repetition of a word counts less. */
 export function rankByWords<Item>(query: string, items: readonly Item[], textOf: (item: Item) => string): readonly Item[] {
   const wanted = new Set(splitWords(query));
@@ -19,4 +20,14 @@ function countWords(text: string, wanted: ReadonlySet<string>): ReadonlyMap<stri
   const counts = new Map<string, number>();
   for (const word of splitWords(text)) if (wanted.has(word)) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;
+}
+
+/** Splits a note into chunks at its headings, so that each can be retrieved alone. */
+export function chunksOfNote(sourceId: string, docId: string, text: string): readonly KnowledgeChunk[] {
+  const title = /^#\s+(.+)$/m.exec(text)?.[1]?.trim();
+  return text
+    .split(/^(?=#{1,6}\s)/m)
+    .map((content) => content.trim())
+    .filter((content) => content !== '')
+    .map((content, place) => ({ sourceId, docId, ...(title ? { docTitle: title } : {}), chunkId: `${docId}#${place + 1}`, content }));
 }

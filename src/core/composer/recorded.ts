@@ -8,7 +8,6 @@ export interface RecordedLayers {
   readonly systemPrompt: readonly Entry[];
   /** Texts that the runtime added: reminders, notices. */
   readonly framework: readonly Entry[];
-  /** Summaries of compactions. */
   readonly summaries: readonly Entry[];
   /** The last todo list, and the entries that made it. */
   readonly todo: { readonly items: readonly Json[]; readonly from: readonly Entry[] };

@@ -16,7 +16,6 @@ export interface Remembered extends Omit<WholeMemory, 'commits'> {
   /** The numbers of the ids of calls, and of those that only results name. */
   readonly calls: readonly number[];
   readonly missed: readonly number[];
-  /** Whether a person wrote one of the messages. */
   readonly hasPrompt: boolean;
   /** Whether entries belong to layers other than memory. */
   readonly hasLayers: boolean;

@@ -47,7 +47,6 @@ function hasPattern(schema: Json): boolean {
 
 const schemaOf = (schema: Readonly<Record<string, unknown>>): ZodType => fromJSONSchema(schema as Parameters<typeof fromJSONSchema>[0]);
 
-/** Why a reply fails a check; undefined if it passes. */
 function failureOf(reply: readonly Entry[], text: string, check: ReplyCheck): string | undefined {
   switch (check.kind) {
     case 'contains': {

@@ -127,7 +127,6 @@ export async function* runExperiment(
 /** The question of a case as a string, without its title and number of samples. */
 const askedBy = ({ title: _, samples: __, ...asked }: ExperimentCase): string => canonicalJson(asked as unknown as Json);
 
-/** The number of replies that a case still lacks. */
 function missingOf(chain: ReadChain, experiment: number, each: ExperimentCase): number {
   const same = resultRows(chain, experiment).filter(
     ({ caseId, problem, ran }) => caseId === each.caseId && problem === null && askedBy(JSON.parse(ran) as ExperimentCase) === askedBy(each),

@@ -36,9 +36,7 @@ export interface TranscriptGrowth {
   readonly tip?: ContextId;
   readonly seam?: Seam;
   readonly skipped: readonly Skip[];
-  /** The size of the file. */
   readonly bytes: number;
-  /** Bytes that are not imported yet. */
   readonly pending: number;
   /** The rest contains an unfinished turn. */
   readonly open: boolean;

@@ -303,7 +303,6 @@ class Following implements Live {
     return cwd === undefined || (file.cwd !== undefined && isWithin(file.cwd, cwd));
   }
 
-  /** Marks the present content of a database as known. */
   private markAsKnown({ path, database }: Followed): void {
     try {
       if (database) markPresentAsKnown(database, (id) => latestSource(this.chain, memberPath(path, id))?.importedAt);

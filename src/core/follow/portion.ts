@@ -1,16 +1,12 @@
 import type { ImportableFormat, Lines, Member, Progress } from '../formats/index.js';
-import type { GrowthOptions } from './growth.js';
+import type { GrowthOptions, TranscriptGrowth } from './growth.js';
 
 /** The part of a conversation to import now, and facts about the rest. */
-export interface ConversationPortion {
+interface ConversationPortion extends Pick<TranscriptGrowth, 'open' | 'rests'> {
   /** The conversation up to its last complete turn. Undefined if no turn is complete. */
   readonly member: Member | undefined;
   /** Changes with every turn that becomes complete. */
   readonly last: string | undefined;
-  /** The rest contains an unfinished turn. */
-  readonly open: boolean;
-  /** The rest contains a turn that looks finished. */
-  readonly rests: boolean;
 }
 
 /** The progress of a format that does not mark the ends of turns: everything is imported after a moment without changes. */

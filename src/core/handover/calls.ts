@@ -40,7 +40,6 @@ export interface CardCall {
   readonly requestBoxId: string | undefined;
   readonly outputs: number;
   readonly reply: CallReply | null;
-  /** The rebuilt body, in the form of chat completions. */
   readonly body: Record<string, unknown> & { readonly messages: Message[] };
   /** The system prompt without the blocks of Stemma. */
   readonly systemPrompt: string;

@@ -21,7 +21,6 @@ interface CallingAgent {
 export interface Prepared {
   readonly task: Task;
   readonly profile: Pick<Profile, 'name' | 'profileBoxId' | 'boxNo'>;
-  /** The agent to reuse or to clone. */
   readonly agent: AgentRow | undefined;
   readonly boxIds: readonly string[];
 }

@@ -166,7 +166,6 @@ function idsOfBoxes(chain: ReadChain, boxIds: readonly string[]): ReadonlyMap<st
   return contents;
 }
 
-/** H4: the parent pointer. */
 const parentPointer = (sourceAgentId: string): NewCard => ({
   type: 'meta.parent_pointer',
   content: { kind: 'json', data: { parent_agent_id: sourceAgentId } },

@@ -24,7 +24,6 @@ export interface AgentLog {
   tip(): ContextId;
   /** Accepts a piece after the agent has done the work that it reports. */
   add(piece: AgentPiece): void;
-  /** Sets the file of the agent's session, if it has one. */
   at(found: AgentSessionFile | undefined): void;
   end(): void;
 }

@@ -12,7 +12,6 @@ export interface CallParts {
   /** Counts the calls toward the limits of the job. */
   readonly provider: ModelProvider;
   readonly signal: AbortSignal;
-  /** Reports events as they happen. */
   tell(happening: Happening): void;
 }
 

@@ -5,7 +5,6 @@ import { unknownUsage } from '../requests/index.js';
 import { type ModelProvider, mergedCost, mergedTokens, type ReplyPiece } from '../turns/index.js';
 import { costOf } from '../usage/index.js';
 
-/** The most characters of one reply. */
 const maxReplyLength = 8_000_000;
 
 /** The estimated characters per token, for a reply that the provider has not counted yet. */
@@ -146,7 +145,6 @@ export const meteredProvider = (provider: ModelProvider, meter: Meter, takeTurn:
   },
 });
 
-/** The characters of a piece that count toward the size of a reply. */
 function measurePiece(piece: ReplyPiece): number {
   if (piece.kind === 'text' || piece.kind === 'thinking') return piece.delta.length;
   return piece.kind === 'tool_call' ? JSON.stringify(piece.arguments ?? {}).length : 0;

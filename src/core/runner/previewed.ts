@@ -2,12 +2,13 @@ import { type ContextRow, findCommit, type ReadChain, templateText, type WriteCh
 import type { ComposedCall } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 import { requireFormat, type WritableEntry } from '../formats/index.js';
-import { type AgentTurnRow, makeTurnInput, sharedCall, toMessages, turnInput, turnNamed } from '../handover/index.js';
+import { type AgentTurnRow, makeTurnInput, sharedCall, turnInput, turnNamed } from '../handover/index.js';
 import { composeContext, composedBody, stepBody } from '../turns/index.js';
 import { type Decided, decidedBy, givenOr, tipOfWork } from './jobs.js';
 import { offeredTo } from './offered.js';
 import type { RunnerParts } from './parts.js';
 import { openFormat } from './report-log.js';
+import { shownCall } from './run-call.js';
 import { findBeginning, openStart, startCall, startKey, whoStarts, writtenTask } from './start-work.js';
 import { conversationTools } from './tools.js';
 import { optionsOf } from './turn.js';
@@ -48,14 +49,7 @@ export function previewTicketStart(
   const tools = conversationTools(offeredTo(undefined, 'ticket', job.tools));
   const parameters = {};
   const step = wire && { wire, model, tools, parameters, composed };
-  return {
-    messages: toMessages(composed, []),
-    layers: composed.messages.map(({ layer }) => layer),
-    tools: tools.length > 0 ? tools : null,
-    parameters,
-    dropped: composed.dropped,
-    ...(step && { body: stepBody(chain, base, step, added) }),
-  };
+  return { ...shownCall(composed, tools, parameters), ...(step && { body: stepBody(chain, base, step, added) }) };
 }
 
 function firstCall(chain: ReadChain, no: number, sharing: boolean | undefined): FirstCall {

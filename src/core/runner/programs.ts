@@ -6,7 +6,6 @@ export type AgentPiece =
   | { readonly kind: 'text' | 'thinking'; readonly delta: string }
   /** A tool call with its arguments as JSON text, and as data in `input` if an agent reports them. The result has the same id. */
   | { readonly kind: 'call' | 'result'; readonly text: string; readonly toolName: string; readonly toolCallId?: string; readonly input?: Json }
-  /** A model call ended. */
   | { readonly kind: 'usage'; readonly tokens: RequestTokens; readonly model: string | null; readonly cost: number | null }
   /** The agent requests a permission and waits for `answer`. */
   | {

@@ -28,7 +28,6 @@ export interface RunOptions {
   readonly layers?: RunnerParts['layers'];
   readonly sharing?: boolean | undefined;
   readonly budget?: number | undefined;
-  /** The provider of a preview. */
   readonly wire?: Wire | undefined;
   readonly model?: string | undefined;
 }
@@ -109,10 +108,13 @@ function prepareCall({ chain, wire, model }: RunOptions, { profile, tools, tip }
   );
   return {
     ...(step && { body: tip === undefined ? stepBody(chain, undefined, step, said) : stepBody(chain, findCommit(chain, tip), step) }),
-    messages: toMessages(composed, []),
-    layers: composed.messages.map(({ layer }) => layer),
-    tools: offered.length > 0 ? offered : null,
-    parameters,
-    dropped: composed.dropped,
+    ...shownCall(composed, offered, parameters),
   };
 }
+
+/** A composed call as its preview shows it. */
+export const shownCall = (composed: ComposedCall, tools: Record<string, unknown>[], parameters: Record<string, unknown>) => ({
+  messages: toMessages(composed, []),
+  layers: composed.messages.map(({ layer }) => layer),
+  ...{ tools: tools.length > 0 ? tools : null, parameters, dropped: composed.dropped },
+});

@@ -125,7 +125,6 @@ export function findBeginning(chain: ReadChain, { task, ticketId, contextId, kno
 export const writtenTask = (chain: ReadChain, text: string): Uint8Array =>
   requireFormat(openFormat).write([{ role: 'user', kind: 'text', text }], { newId: chain.newId, now: toTimestamp(chain.clock()) });
 
-/** Stores the beginning of a start. */
 function storeBeginning(chain: WriteChain, event: TicketEvent, who: string): ContextId {
   const { base, text } = findBeginning(chain, event, who);
   if (text === undefined) return base;

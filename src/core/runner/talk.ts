@@ -14,12 +14,10 @@ import type { WorkEnd } from './work-kind.js';
 /** The parts of a conversation beyond the parts of a turn. */
 export interface TalkParts extends TurnCallParts {
   readonly actor: Actor;
-  /** The tools that the model is offered. */
   readonly offered: readonly string[];
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Composes the next call, with everything that is true at its moment. Called in a transaction. */
   compose(tip: ContextId): ComposedCall;
-  /** Metadata of the commits. */
   readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
   /** Stores the newest commit. Called in the transaction that makes the commit. */
   moved(tip: ContextId): void;
@@ -143,7 +141,6 @@ function leftBy(chain: ReadChain, who: string, tip: ContextId): AgentTurn[] {
 const resultsIn = (chain: ReadChain, tip: ContextId): string[] =>
   contextEntries(chain, { id: tip }).flatMap(({ entry }) => (entry.kind === 'tool_result' ? (entry.text ?? []) : []));
 
-/** The turns that an agent handed out since a commit. */
 function handedSince(chain: ReadChain, who: string, tip: ContextId): AgentTurn[] {
   const since = findCommit(chain, tip).createdAt;
   return allowedTurns(chain).filter(({ sourceAgentId, createdAt }) => sourceAgentId === who && Date.parse(createdAt) >= since);

@@ -61,7 +61,6 @@ export function deleteSession(chain: WriteChain, { sessionId, deleted }: { sessi
 const startedBy = (rows: readonly SessionRow[], sessionId: string): string[] =>
   rows.filter((row) => row.parentSessionId === sessionId).flatMap((row) => [row.sessionId, ...startedBy(rows, row.sessionId)]);
 
-/** The commits of sessions and of those around them. */
 const forestsOf = (chain: ReadChain, ids: readonly string[]): Forest[] => [...clustersOf(chain).of(ids)].map((cluster) => forestOf(chain, cluster));
 
 function countOf(chain: ReadChain, ids: readonly string[]): number {

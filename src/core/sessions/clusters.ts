@@ -27,7 +27,6 @@ export const clusterName = ({ families }: Cluster): number => families[0]?.runs[
 
 export interface Clusters {
   readonly all: readonly Cluster[];
-  /** The cluster of a commit. */
   at(seq: CommitSeq): Cluster | undefined;
   /** The clusters of sessions: of their ids, or of their first commits. */
   of(keys: Iterable<string>): ReadonlySet<Cluster>;

@@ -48,7 +48,6 @@ export function repairSession(chain: WriteChain, { sessionId, kinds, principal, 
 }
 
 interface Found {
-  /** The latest commit of the session. */
   readonly id: ContextId;
   /** The context that the branch continues if the record before its first one is missing. */
   readonly onto: ContextId | undefined;

@@ -21,7 +21,6 @@ export type ForestNode = FamilyCommit;
 /** The commits of a cluster, archived ones included and deleted ones excluded, with facts derived from their order. */
 export interface Forest {
   readonly nodes: readonly ForestNode[];
-  /** The deleted commits. */
   readonly hidden: ReadonlySet<CommitSeq>;
   readonly at: ReadonlyMap<CommitSeq, ForestNode>;
   /** The first commit of the subagent that a commit belongs to. */

@@ -4,8 +4,7 @@
 
 export { changeBranch, changeSession, deleteSession } from './change.js';
 export { diagnose, repairSession } from './diagnose.js';
-export { pageIsDue } from './first-page.js';
-export { storeFirstPage, titledGraph } from './graph.js';
+export { pageIsDue, storeFirstPage, titledGraph } from './graph.js';
 export { namelessTitle, readSession, type SessionFacts } from './list.js';
 export { listSessions, storedSessions } from './pages.js';
 export { findPlace } from './place.js';

@@ -33,7 +33,6 @@ export const rowsAround = (chain: ReadChain, sessionId: string): SessionRow[] =>
 /** The number of bytes that a row takes in memory, about. */
 const bytesPerRow = 1_500;
 
-/** The rows of the sessions in clusters. */
 const rowsIn = (chain: ReadChain, clusters: Iterable<Cluster>, facts: SessionFacts): SessionRow[] => clusterRows(chain, [...clusters], facts).flat();
 
 /** The rows of the sessions in each of these clusters. */

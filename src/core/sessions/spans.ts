@@ -9,7 +9,6 @@ import { type Made, type StatedCluster, staleClusters } from './stored.js';
 /** A session for questions over many sessions. */
 export interface SessionSpan {
   readonly row: SessionRow;
-  /** The time of its first commit. */
   readonly startedAt: number;
   /** The machine of its first commit that names one. */
   readonly machine: string | null;

@@ -122,7 +122,6 @@ export interface SessionSketch
   extends Pick<SessionRow, 'sessionId' | 'parentSessionId' | 'title' | 'agent' | 'repository' | 'lastAt'>,
     Pick<SessionRow, 'turns' | 'branches' | 'peakTokens' | 'errors' | 'pinned' | 'archived' | 'tags'> {
   readonly cost: { readonly amount: number } | null;
-  /** The name of its cluster. */
   readonly cluster: number;
 }
 

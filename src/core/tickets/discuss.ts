@@ -3,9 +3,9 @@ import { type ContextRow, findCommit, fork, type ReadChain, type WriteChain } fr
 import type { InputOf, OutputOf, ReplyPart } from '../contract/index.js';
 import { answerContext, type ModelProvider } from '../turns/index.js';
 import { ask } from './events.js';
-import { findingText } from './finding.js';
 import { answererOf, readTicket, write } from './rows.js';
-import { readMessage } from './thread.js';
+import { readMessage, thread } from './thread.js';
+import { ticketOf } from './tickets.js';
 import { discussionTip, knownContext, standpoint } from './understood.js';
 
 const maxSummaryLength = 200;
@@ -75,3 +75,22 @@ export function discussedIn(chain: ReadChain, { id, ticketId, threadId }: Contex
 
 const threadOf = (chain: ReadChain, ticketId: string): string | null | undefined =>
   chain.db.one<{ threadId: string | null }>('SELECT threadId FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId)?.threadId;
+
+/** What a discussion is about, as text for a model: the finding or ticket, the ticket that it belongs to, and its thread. */
+export function findingText(chain: ReadChain, ticketId: string): string {
+  const { title, type, status, body, parent, resolution } = ticketOf(chain, ticketId);
+  const { threadId } = readTicket(chain, ticketId);
+  const about = parent === null ? undefined : ticketOf(chain, parent);
+  const said = threadId === null ? [] : thread(chain, ticketId).messages;
+  return [
+    [
+      `${type === 'review_finding' ? 'FINDING' : 'TICKET'} ${ticketId} (${type}, ${status}): ${title}`,
+      body,
+      ...(resolution ? [`Resolution: ${resolution}`] : []),
+    ],
+    about && [`TICKET ${about.ticketId} (${about.type}, ${about.status}): ${about.title}`, about.body],
+    said.length > 0 && ['THREAD:', ...said.map(({ by, text, at }) => `[${at}] ${by ?? 'unknown'}: ${text}`)],
+  ]
+    .flatMap((part) => (part ? [part.filter((line) => line !== '').join('\n')] : []))
+    .join('\n\n');
+}

@@ -14,7 +14,6 @@ export interface ForeignTicket {
   readonly closedAt: number | undefined;
   /** Identifies the ticket in the other system, so that a second import skips it. */
   readonly origin: string;
-  /** The origin of the parent ticket. */
   readonly under: string | undefined;
   /** Requested reviewers without a verdict. */
   readonly awaited: readonly string[];

@@ -8,7 +8,6 @@ const defaultLimit = 500;
 
 const maxResolvedLength = 200;
 
-/** The SQL condition of each filter. */
 const conditions = {
   type: 't.type = :type',
   assignee: 't.assignee = :assignee',

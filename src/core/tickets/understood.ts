@@ -66,7 +66,6 @@ export const startNow = (chain: ReadChain, row: TicketRecord, { who, task }: { r
 const chosenFor = (task: TicketTask | 'none', choices: readonly Choice[]): Choice | undefined =>
   preferences[task].flatMap((reason) => choices.find((choice) => choice.reason === reason) ?? [])[0];
 
-/** The order of candidate contexts, by task. */
 const preferences: Readonly<Record<TicketTask | 'none', readonly StartReason[]>> = {
   review: ['earlier_review'],
   work: ['own_work', 'handed_over'],

@@ -11,11 +11,26 @@ import {
   type PagedQuery,
   type ReadChain,
 } from '../chain/index.js';
-import type { ComparedSide, ContextDiff, Entry, FieldChange, Hunk, InputOf, OutlineRow, OutputOf, SideBySide, Stop } from '../contract/index.js';
+import type {
+  ComparedFile,
+  ComparedSide,
+  ContextDiff,
+  Entry,
+  FieldChange,
+  Hunk,
+  InputOf,
+  KnownFile,
+  OutlineRow,
+  OutputOf,
+  SideBySide,
+  Stop,
+} from '../contract/index.js';
 import { type Alignable, alignMany, alignment, changedFields } from '../diff/index.js';
 import { ownRun } from '../requests/index.js';
 import { countedInput } from '../usage/index.js';
+import type { Knowledge } from './files.js';
 import { withAnswer } from './original.js';
+import { recordingOf } from './recording.js';
 import { turnOf } from './turns.js';
 
 /** Compares two contexts entry by entry, as a model sees them. */
@@ -179,4 +194,37 @@ export function compareMany(chain: ReadChain, input: { ids: readonly ContextId[]
     sides: input.ids.map((id) => sideOf(chain, id)),
     rows: alignMany(lists).map(({ cells, isSame }) => ({ cells: [...cells], same: isSame })),
   };
+}
+
+/**
+ * The files that a call of either branch wrote or changed and that end differently: with other content, on one side only, or with unknown content. Files
+ * that neither branch touched since they parted are equal. @throws NOT_FOUND
+ */
+export function compareFiles(chain: ReadChain, { a, b }: { a: ContextId; b: ContextId }): ComparedFile[] {
+  const [left, right] = [a, b].map((id) => filesAt(chain, id)) as [Files, Files];
+  const paths = [...new Set([...left.last.keys(), ...right.last.keys()])];
+  return paths.flatMap((path): ComparedFile[] => {
+    // The same last touch is the same file on both sides.
+    if (left.last.get(path) === right.last.get(path)) return [];
+    const [before, after] = [left.file(path), right.file(path)];
+    const isTouched = [before, after].some((file) => file?.touches.some(({ how }) => how !== 'read'));
+    const isSame = before?.content != null && before.content === after?.content;
+    if (!isTouched || isSame) return [];
+    return [{ path, a: knowledgeOf(before), b: knowledgeOf(after) }];
+  });
+}
+
+const knowledgeOf = (file: KnownFile | undefined): Knowledge | null => (file ? { known: file.known, content: file.content } : null);
+
+interface Files {
+  /** The entry of the last touch, by path. */
+  readonly last: ReadonlyMap<string, string>;
+  file(path: string): KnownFile | undefined;
+}
+
+function filesAt(chain: ReadChain, id: ContextId): Files {
+  const recording = recordingOf(chain, findCommit(chain, id));
+  const { length } = recording;
+  const last = new Map(recording.stateAfter(length).files.map((file) => [file.path, file.last.key as string]));
+  return { last, file: (path) => (last.has(path) ? recording.fileAfter(length, path) : undefined) };
 }

@@ -40,7 +40,6 @@ function recordedPrompt(chain: ReadChain, base: ContextRow): string | undefined 
   return texts.length > 0 ? texts.join('\n\n') : cardPrompt(chain, base);
 }
 
-/** The system prompt of the nearest turn of an agent. */
 function cardPrompt(chain: ReadChain, base: ContextRow): string | undefined {
   const near = commitsNear(chain, base);
   const turns = turnsOfCommits(chain, near);

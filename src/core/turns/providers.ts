@@ -18,14 +18,12 @@ export type ReplyPiece =
   | { readonly kind: 'waiting'; readonly ms: number; readonly reason: string }
   /** The provider's token counts so far, and the cost in US dollars if it reports one. */
   | { readonly kind: 'usage'; readonly tokens: Partial<RequestTokens>; readonly cost?: number }
-  /** The provider's stop reason. */
   | { readonly kind: 'end'; readonly reason: string };
 
 /** Answers model requests. Implementations are outside of core, because they need keys and a network. */
 export interface ModelProvider {
   readonly id: string;
   readonly title: string;
-  /** The wire format of its requests. */
   readonly wire: Wire;
   /** Model names, or the reason why they are not available. */
   models(): Promise<{ readonly models: readonly string[]; readonly problem?: string }>;

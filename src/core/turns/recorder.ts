@@ -39,7 +39,6 @@ interface RecordedToolCall {
   answered: number;
 }
 
-/** The effect of a call on a file. */
 interface RecordedTouch extends Pick<Touch, 'how' | 'isFresh'>, Pick<Knowledge, 'known'> {
   /** The step of the result. The effect is unknown before this step. */
   readonly step: number;
@@ -111,7 +110,6 @@ export function addCommit(chain: ReadChain, tape: Tape, commit: Step): void {
   tape.turns.push({ seq, turnId, type, first, count: tape.steps.length - first, errors, tokens, ...lastedIn(parsed) });
 }
 
-/** A compaction empties the window. */
 function dropWindow({ window, dropped }: Tape, step: number, commit: ContextId): void {
   if (window.entries) dropped.set(step, { entries: window.entries, tokens: window.tokens, byKind: nonZero(window.byKind), commit });
   for (const kind of kinds) window.byKind[kind] = 0;

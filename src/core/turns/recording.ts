@@ -9,11 +9,9 @@ export interface Recording {
   /** The commits that are turns, in order. Snapshots are not turns. */
   readonly turns: readonly RecordedTurn[];
   readonly steps: ReplayStep[];
-  /** The number of steps. */
   readonly length: number;
   /** The number of an entry's step; undefined if the chain has no such entry. */
   readonly stepOf: (key: EntryKey) => number | undefined;
-  /** The state after the first `count` steps. */
   readonly stateAfter: (count: number) => MomentState;
   /** A file as known after the first `count` steps; undefined if no step touched it. */
   readonly fileAfter: (count: number, path: string) => KnownFile | undefined;

@@ -31,7 +31,6 @@ export interface Asking extends Omit<ModelQuestion, 'wire'> {
   readonly given?: readonly WritableEntry[] | undefined;
 }
 
-/** Maximum number of model calls in one turn. */
 const maxCalls = 50;
 
 /** Replays a recorded reply piece by piece. It also returns the request that would have been sent. */
@@ -190,7 +189,6 @@ export const callName = (call: Pick<EntryDraft, 'toolName' | 'arguments'>): stri
 export const resultsIn = (entries: readonly Entry[]): ReadonlyMap<string, Entry> =>
   new Map(entries.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId !== undefined ? [[entry.toolCallId, entry] as const] : [])));
 
-/** Recorded tool results by call key. */
 function answersIn(recording: readonly Entry[]): ReadonlyMap<string, Entry> {
   const results = resultsIn(recording);
   return new Map(

@@ -82,7 +82,6 @@ export function turnRequest(chain: ReadChain, row: Pick<ContextRow, 'id'> | unde
 
 interface Parts {
   readonly requestId: string;
-  /** The wire format of the request. */
   readonly wire: Wire;
   readonly model: string | undefined;
   /** As blocks of the Messages API. */
@@ -158,7 +157,6 @@ function findText(value: Json, text: string): TextChange['path'] | undefined {
   return undefined;
 }
 
-/** The number of system messages at the start. */
 function leadingIn(messages: readonly Json[]): number {
   const leading = messages.findIndex((message) => !['system', 'developer'].includes(stringAt(message, 'role') ?? ''));
   return leading < 0 ? messages.length : leading;
@@ -183,7 +181,6 @@ function systemFor(wire: Wire, given: readonly string[], own: Parts | undefined,
   }
 }
 
-/** The settings that every provider has. */
 const commonSettings = ['temperature', 'top_p', 'max_tokens'] as const;
 
 /** Settings that every call of a wire format has. */

@@ -7,7 +7,6 @@ import { type ModelProvider, providerOf } from './providers.js';
 import type { Questions } from './questions.js';
 import { asked, recordedReplies, type Said, shownEntry, type TurnReply } from './reply.js';
 import type { ModelQuestion } from './request.js';
-import { together } from './together.js';
 import { deltaEntries, ownInput } from './turns.js';
 
 interface Rerun extends InputOf<'turn.rerun'> {
@@ -159,4 +158,37 @@ function baseOf(chain: WriteChain, row: ContextRow, given: readonly Entry[], { e
   const summary = edits.length || row.summary === null ? undefined : row.summary;
   const made = last ? fork(chain, { id: row.id, at: last.key, edits, summary, principal }) : fork(chain, { id: row.parentId, edits, principal });
   return findCommit(chain, made.id);
+}
+
+/** Runs streams in parallel, at most `atOnce`, and yields items as they arrive. Returns the result of each stream. */
+async function* together<T, R>(streams: readonly AsyncGenerator<T, R>[], atOnce: number): AsyncGenerator<T, R[]> {
+  interface Step {
+    readonly stream: number;
+    readonly result: IteratorResult<T, R>;
+  }
+  const results: R[] = [];
+  const pending = new Map<number, Promise<Step>>();
+  let next = 0;
+  const advance = (stream: number): void => {
+    const step = (streams[stream] as AsyncGenerator<T, R>).next().then((result): Step => ({ stream, result }));
+    pending.set(stream, step);
+  };
+  try {
+    while (next < Math.min(atOnce, streams.length)) advance(next++);
+    while (pending.size) {
+      const { stream, result } = await Promise.race(pending.values());
+      pending.delete(stream);
+      if (!result.done) {
+        advance(stream);
+        yield result.value;
+        continue;
+      }
+      results[stream] = result.value;
+      if (next < streams.length) advance(next++);
+    }
+    return results;
+  } finally {
+    // The reader has stopped, so the other streams are asked to end.
+    for (const stream of pending.keys()) void streams[stream]?.return(undefined as R).catch(() => {});
+  }
 }

@@ -62,7 +62,6 @@ function spanOf(times: readonly number[]): number | null {
 
 const callTimes = ({ askedAt, at, endedAt }: ReturnType<typeof callsIn>[number]): number[] => [askedAt ?? at, endedAt ?? at];
 
-/** The most files that the facts of a commit name. */
 const maxTouched = 20;
 
 /** The files that calls touched; written and changed files come first. */

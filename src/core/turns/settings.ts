@@ -18,7 +18,6 @@ export const settingNames: Readonly<Record<Wire, Readonly<Partial<Record<Setting
   },
 };
 
-/** Other names of the same settings. */
 const synonyms: Readonly<Record<string, Setting>> = {
   stop_sequences: 'stop',
   stopSequences: 'stop',
@@ -73,7 +72,6 @@ function knownMember(wire: Wire, setting: Setting, value: Json): JsonObject {
   return { [name]: setting === 'stop' && wire !== 'openai' && !Array.isArray(value) ? [value] : value };
 }
 
-/** The wanted form of the answer. */
 function formatMember(wire: Wire, value: Json): JsonObject {
   const described = isObject(value) && isObject(value.json_schema) ? value.json_schema : undefined;
   const schema = described?.schema;

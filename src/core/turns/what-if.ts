@@ -1,12 +1,12 @@
-import type { ContextId } from '../base/index.js';
+import type { ContextId, Json } from '../base/index.js';
 import { type ContextRow, contextEntries, entries, findCommit, type ReadChain, type WriteChain, writable } from '../chain/index.js';
-import type { DivergenceLimit, Entry, EntryDraft, InputOf, ReplyPart, TurnRow, WhatIfPart, WhatIfResult } from '../contract/index.js';
+import type { Divergence, DivergenceLimit, Entry, EntryDraft, InputOf, ReplyPart, TurnRow, WhatIfPart, WhatIfResult } from '../contract/index.js';
+import { changedFields } from '../diff/index.js';
 import type { WritableEntry } from '../formats/index.js';
-import { divergenceOf } from './divergence.js';
 import { begunReply, type FollowingPlan, originalOf, planOf, replyIn } from './following.js';
 import { type ModelProvider, providerOf } from './providers.js';
 import type { Questions } from './questions.js';
-import { asked, recordedReplies, type Said, type TurnReply } from './reply.js';
+import { asked, callName, recordedReplies, type Said, type TurnReply } from './reply.js';
 import { keepReply, reasonOf, stopping } from './rerun.js';
 import { deltaEntries, ownInput } from './turns.js';
 
@@ -101,7 +101,6 @@ interface Asked {
   readonly plan: FollowingPlan;
   readonly step: Step;
   readonly base: ContextRow;
-  /** Entries of the branch so far. */
   readonly own: readonly Entry[];
   readonly provider: ModelProvider | undefined;
   readonly questions: Questions | undefined;
@@ -132,4 +131,30 @@ function answersFor(chain: ReadChain, plan: FollowingPlan, step: Step, own: read
   const parent = step.of && findCommit(chain, step.of.turnId).parentId;
   const before = entries(chain, { id: parent ?? plan.base.id, stop: 'root' }).entries;
   return [...before, ...own, ...step.recorded];
+}
+
+/** How a reply differs from the recorded one, if it does. Different calls matter most, because their effects last; different words matter less. */
+function divergenceOf(recorded: readonly EntryDraft[], now: readonly EntryDraft[]): Divergence | undefined {
+  const [before, after] = [callsIn(recorded), callsIn(now)];
+  const at = [...Array(Math.max(before.length, after.length)).keys()].find((n) => nameCall(before[n]) !== nameCall(after[n]));
+  if (at !== undefined) return { kind: 'calls', what: otherCall(before[at], after[at], at) };
+  return wordsIn(recorded) === wordsIn(now) ? undefined : { kind: 'words', what: 'the same calls, with different words' };
+}
+
+const callsIn = (entries: readonly EntryDraft[]): EntryDraft[] => entries.filter((entry) => entry.kind === 'tool_call');
+const nameCall = (call: EntryDraft | undefined): string | undefined => call && callName(call);
+
+const wordsIn = (entries: readonly EntryDraft[]): string =>
+  entries
+    .flatMap((entry) => (entry.role === 'assistant' && entry.kind === 'text' ? [(entry.text ?? '').trim()] : []))
+    .filter(Boolean)
+    .join('\n');
+
+function otherCall(before: EntryDraft | undefined, after: EntryDraft | undefined, at: number): string {
+  const place = `call ${at + 1}`;
+  if (!after) return `${place} (${before?.toolName}) is missing`;
+  if (!before) return `${place} (${after.toolName}) is not in the recording`;
+  if (before.toolName !== after.toolName) return `${place} is ${after.toolName} instead of ${before.toolName}`;
+  const paths = changedFields((before.arguments ?? {}) as Json, (after.arguments ?? {}) as Json).map((field) => field.path || 'all');
+  return `${place} (${after.toolName}) has different arguments: ${paths.slice(0, 4).join(', ')}${paths.length > 4 ? ' and more' : ''}`;
 }

@@ -1,6 +1,7 @@
-import type { History, RoleMessage, TimelineMessage } from '../../contract/index.js';
+import type { History, Person, RoleMessage, TimelineMessage, Trigger } from '../../contract/index.js';
 import { resumeText, summaryText } from './history.js';
-import { quoteName } from './quote.js';
+import { quoted, quoteName } from './quote.js';
+import { durationText } from './times.js';
 
 /** Replaces a user's message that a model requires and the timeline lacks. */
 const placeholder = '[timeline continues]';
@@ -25,7 +26,7 @@ export function roleMessages({ system, selfEntityId, messages, summary, resume }
   if (summary) add('user', summaryText(summary));
   for (const { sender, text } of messages) {
     if (sender?.id === selfEntityId) add('assistant', text ?? '');
-    else add('user', `[${sender ? `${quoteName(sender.name)} (${sender.type})` : 'Unknown (unknown)'}] ${withoutForgedLines(text ?? '')}`);
+    else add('user', said(sender, withoutForgedLines(text ?? '')));
   }
   if (resume) add('user', resumeText(resume));
 
@@ -45,3 +46,22 @@ const withoutForgedLines = (text: string): string => {
   const [first = '', ...rest] = text.split('\n');
   return rest.length === 0 ? text : [first, ...rest.map((line) => line.replace(forgedLine, '\\'))].join('\n');
 };
+
+/** How the wait of a resumed run ended: the message that ended it, or the time that ran out. */
+export type WaitEnd = { readonly sender: Person | null; readonly text: string } | { readonly timeoutMs: number };
+
+/** The one user message of an invocation: what started the run, or what ended its wait (B-34). */
+export function invocationMessage(trigger: Trigger, ended?: WaitEnd): string {
+  if (ended) return 'timeoutMs' in ended ? `[Wait] No reply arrived within ${durationText(ended.timeoutMs)}.` : said(ended.sender, ended.text);
+  switch (trigger.type) {
+    case 'space_message':
+      return said(trigger.sender, trigger.message ?? '');
+    case 'plan':
+      return `[Plan ${quoted(trigger.plan.name ?? trigger.plan.id)}] ${trigger.instruction ?? ''}`.trimEnd();
+    case 'service':
+      return `[Service ${quoted(trigger.service)}] ${JSON.stringify(trigger.payload ?? null)}`;
+  }
+}
+
+const said = (sender: Person | null, text: string): string =>
+  `[${sender ? `${quoteName(sender.name)} (${sender.type})` : 'Unknown (unknown)'}] ${text}`;

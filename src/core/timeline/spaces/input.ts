@@ -1,9 +1,9 @@
 import { defined, notFound, toTimestamp } from '../../base/index.js';
 import { readSettings } from '../../chain/index.js';
 import type { ActiveRun, History, MemberSpace, OutputOf, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
-import { defaultBudget, messageLine } from '../render/history.js';
-import { invocationMessage, type WaitEnd } from '../render/invocation.js';
-import { quotedAtEachEnd, summarizeEarlier } from '../render/summary.js';
+import { invocationMessage, type WaitEnd } from '../render/conversion.js';
+import { defaultBudget, messageLine, quotedAtEachEnd, summarizeEarlier } from '../render/history.js';
+
 import { renderTimeline } from '../render/timeline.js';
 import { goalsOf, memoriesOf, plansOf } from './agent.js';
 import type { NextCall } from './next.js';

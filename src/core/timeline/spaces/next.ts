@@ -23,7 +23,6 @@ export type NextCall =
       readonly space: SpaceRow;
       readonly agent: EntityRow;
       readonly message: MessageRow;
-      /** Why nothing starts this call now. */
       readonly note: string;
     };
 

@@ -30,9 +30,7 @@ import { renderTimeline } from '../render/timeline.js';
 import { answererOf, service, type TranscriptFrame, transcriptTimeline, user } from '../render/transcript.js';
 import type { RunTimeline } from './input.js';
 
-/** The default number of shown messages of a transcript. */
 const defaultTranscriptBudget = 200;
-/** The most messages in a page. */
 const pageSize = 200;
 
 type Query = InputOf<'timeline.transcript'>;
