@@ -35,7 +35,7 @@ export { captureCall, wireFormat } from './record/capture.js';
 export { joinAnswers } from './record/join.js';
 export { hasCalls, type ReadCalls, readCalls, takeRecords } from './record/record.js';
 export type { StoredRange } from './record/texts.js';
-export { callFormats, storeTravelingCall, type TravelingCall, travelingCalls, travelingFields } from './record/travel.js';
+export { callFormats, storeTravelingCall, type TravelingCall, travelingCalls } from './record/travel.js';
 export { contentBefore } from './runtimes/before.js';
 export { callsOfDelta } from './runtimes/counts.js';
 export { sentSize, unknownUsage } from './runtimes/runtime.js';

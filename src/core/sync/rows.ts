@@ -1,7 +1,8 @@
 import { sha256Of } from '../artifacts/index.js';
 import { type ArtifactNo, canonicalJson, type Json, type JsonObject, parseJson, StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import { travelingCalls, travelingFields } from '../requests/index.js';
+import { travelingCalls } from '../requests/index.js';
+import { bodies } from './bodies.js';
 import { findRule, type RowRule, tableOf } from './rules.js';
 
 /** A row in the form that is sent. Equal bodies have the same digest. Two edits of one row have two digests and the same key. */
@@ -133,7 +134,7 @@ export function openRows(chain: WriteChain): Rows {
 }
 
 function readShape(db: ReadChain['db'], rule: RowRule): Shape {
-  if (rule.calls) return { number: 'no', blobs: new Set(), hasProject: true, columns: travelingFields };
+  if (rule.calls) return { number: 'no', blobs: new Set(), hasProject: true, columns: Object.keys(bodies.request) };
   const all = db.all<{ name: string; type: string; pk: number }>('SELECT name, type, pk FROM pragma_table_info(?)', tableOf(rule));
   const number = rule.unnumbered || rule.numberedBy !== undefined ? undefined : all.find(({ pk }) => pk === 1)?.name;
   return {

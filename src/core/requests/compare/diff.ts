@@ -23,7 +23,7 @@ export function diffRequests(chain: ReadChain, a: string, b: string): RequestDif
   const [before, after] = [sideOf(a), sideOf(b)];
   const system = changesOf(before.system, after.system, (index) => `system[${index}]`);
   const tools = toolChanges(before.tools, after.tools);
-  const params = paramChanges(before.params, after.params);
+  const params = mapChanges(before.params, after.params, (name) => name);
   const hunks = align(before.messages.map(alignable), after.messages.map(alignable));
   return {
     system: { same: system.length === 0, changes: system },
@@ -49,12 +49,10 @@ interface Placed {
   readonly blocks: () => readonly Json[];
 }
 
-function recordedSide({ members, messages }: RebuiltCall, reader: MessageReader): Side {
-  return {
-    ...divideBody(new Map([...members].map(([name, { value }]) => [name, value]))),
-    messages: messages.map((no) => placed(reader, no)),
-  };
-}
+const recordedSide = ({ members, messages }: RebuiltCall, reader: MessageReader): Side => ({
+  ...divideBody(new Map([...members].map(([name, { value }]) => [name, value]))),
+  messages: messages.map((no) => placed(reader, no)),
+});
 
 const listNames = ['messages', 'input', 'contents'];
 const systemNames = ['system', 'instructions', 'systemInstruction', 'system_instruction'];
@@ -111,13 +109,14 @@ function changesOf(a: readonly Json[], b: readonly Json[], pathOf: (index: numbe
     });
   return align(alignables(a), alignables(b)).flatMap(({ op, aStart, aCount, bStart, bCount }): FieldChange[] => {
     if (op === 'same') return [];
-    if (op === 'removed') return range(aCount).map((step) => ({ op, path: pathOf(aStart + step), a: a[aStart + step] }));
-    if (op === 'added') return range(bCount).map((step) => ({ op, path: pathOf(bStart + step), b: b[bStart + step] }));
-    return range(bCount).map((step) => ({ op, path: pathOf(bStart + step), a: a[aStart + step], b: b[bStart + step] }));
+    return Array.from({ length: op === 'removed' ? aCount : bCount }, (_, step) => ({
+      op,
+      path: pathOf((op === 'removed' ? aStart : bStart) + step),
+      ...(op !== 'added' && { a: a[aStart + step] }),
+      ...(op !== 'removed' && { b: b[bStart + step] }),
+    }));
   });
 }
-
-const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 function toolChanges(a: readonly Json[], b: readonly Json[]): RequestDiff['tools'] {
   const byName = (tools: readonly Json[]): Map<string, Json> => new Map(tools.map((tool, index) => [stringAt(tool, 'name') ?? `#${index}`, tool]));
@@ -128,8 +127,6 @@ function toolChanges(a: readonly Json[], b: readonly Json[]): RequestDiff['tools
   const reordered = common(before, after) !== common(after, before);
   return { same: changes.length === 0 && !reordered, reordered, changes };
 }
-
-const paramChanges = (a: ReadonlyMap<string, Json>, b: ReadonlyMap<string, Json>): FieldChange[] => mapChanges(a, b, (name) => name);
 
 function mapChanges(a: ReadonlyMap<string, Json>, b: ReadonlyMap<string, Json>, pathOf: (name: string) => string): FieldChange[] {
   return [...new Set([...a.keys(), ...b.keys()])].flatMap((name): FieldChange[] => {

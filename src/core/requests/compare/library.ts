@@ -1,11 +1,11 @@
 import { sha256Of } from '../../artifacts/index.js';
-import { type ArtifactNo, canonicalJson, decodeText, isObject, type Json, notFound, stringAt, toTimestamp } from '../../base/index.js';
+import { type ArtifactNo, canonicalJson, decodeText, isObject, type Json, notFound, onceFor, stringAt, toTimestamp } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import type { PartDiff, PartSection, RequestPart, RequestPartRow } from '../../contract/index.js';
 import { changedLines } from '../../diff/index.js';
 import { countTokens } from '../../formats/index.js';
 import { statedParts, type StatedPart as Use } from '../rebuild/answers.js';
-import { callDetails } from '../runtimes/claude-code/records.js';
+import { storedDetails } from '../record/calls.js';
 
 /** Content that stays the same between calls, as the library lists it: a system prompt or a set of tools. */
 type Kind = RequestPartRow['kind'];
@@ -52,11 +52,10 @@ function requirePart(all: readonly Known[], partId: string): Known {
 }
 
 function known(chain: ReadChain): Known[] {
-  const byId = new Map<string, Use[]>();
-  for (const use of [...usesInRecords(chain), ...statedParts(chain)]) {
-    const id = `${use.kind === 'system' ? 'prompt' : 'tools'}-${sha256Of(canonicalJson(use.value)).toString('hex').slice(0, 16)}`;
-    byId.set(id, [...(byId.get(id) ?? []), use]);
-  }
+  const byId = Map.groupBy(
+    [...usesInRecords(chain), ...statedParts(chain)],
+    ({ kind, value }) => `${kind === 'system' ? 'prompt' : 'tools'}-${sha256Of(canonicalJson(value)).toString('hex').slice(0, 16)}`,
+  );
   return [...byId].map(([id, uses]) => describePart(id, uses)).sort((a, b) => (a.row.last < b.row.last ? 1 : a.row.last > b.row.last ? -1 : 0));
 }
 
@@ -93,43 +92,18 @@ const writeHead = (kind: Kind, sections: readonly PartSection[]): string =>
     .toWellFormed();
 
 function usesInRecords(chain: ReadChain): Use[] {
-  interface Group {
-    shape: number;
-    sessionId: string;
-    calls: number;
-    firstNo: number;
-    lastNo: number;
-    firstAt: number;
-    lastAt: number;
-  }
   const { db, project, artifacts } = chain;
-  const groups = db.all<Group>(
-    `SELECT r.shape, c.sessionId, COUNT(*) AS calls, MIN(r.no) AS firstNo, MAX(r.no) AS lastNo, MIN(r.at) AS firstAt, MAX(r.at) AS lastAt
+  const groups = db.all<Pick<Use, 'session' | 'calls' | 'first' | 'last'> & Readonly<Record<'shape' | 'firstNo' | 'lastNo', number>>>(
+    `SELECT r.shape, c.sessionId AS session, COUNT(*) AS calls, MIN(r.no) AS firstNo, MAX(r.no) AS lastNo, MIN(r.at) AS first, MAX(r.at) AS last
        FROM request r JOIN requestConversation c ON c.no = r.conversation
       WHERE r.project = ? AND r.shape IS NOT NULL GROUP BY r.shape, c.no`,
     project,
   );
-  const detailsAt = (no: number) => {
-    const place = db.one<{ page: ArtifactNo; start: number; size: number }>('SELECT page, start, size FROM request WHERE no = ?', no);
-    return callDetails(place ? artifacts.readRange(place.page, place.start, place.start + place.size) : new Uint8Array());
-  };
-  const values = new Map<ArtifactNo, Json>();
-  const valueAt = (artifact: ArtifactNo): Json => {
-    const value = values.get(artifact) ?? (JSON.parse(decodeText(artifacts.read(artifact))) as Json);
-    values.set(artifact, value);
-    return value;
-  };
-  return groups.flatMap(({ shape, sessionId, calls, firstNo, lastNo, firstAt, lastAt }) => {
+  const valueAt = onceFor((artifact: ArtifactNo) => JSON.parse(decodeText(artifacts.read(artifact))) as Json);
+  return groups.flatMap(({ shape, firstNo, lastNo, ...group }) => {
     const row = db.one<Record<Kind, ArtifactNo | null>>('SELECT system, tools FROM requestShape WHERE no = ?', shape);
-    const ends = [detailsAt(firstNo), ...(lastNo === firstNo ? [] : [detailsAt(lastNo)])];
-    const shared = {
-      agent: ends[0]?.querySource ?? '',
-      versions: ends.flatMap(({ version }) => version ?? []),
-      session: sessionId,
-      calls,
-      first: firstAt,
-      last: lastAt,
-    };
+    const ends = [...new Set([firstNo, lastNo])].flatMap((no) => storedDetails(chain, no) ?? []);
+    const shared = { ...group, agent: ends[0]?.querySource ?? '', versions: ends.flatMap(({ version }) => version ?? []) };
     return (['system', 'tools'] as const).flatMap((kind): Use[] => {
       const artifact = row?.[kind];
       return artifact ? [{ ...shared, kind, value: valueAt(artifact) }] : [];

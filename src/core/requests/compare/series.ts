@@ -1,4 +1,4 @@
-import { type ArtifactNo, decodeText, type Json, toTimestamp } from '../../base/index.js';
+import { type ArtifactNo, decodeText, type Json, onceFor, toTimestamp } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import type { RequestPoint } from '../../contract/index.js';
 import { answerPoints } from '../rebuild/answers.js';
@@ -52,23 +52,12 @@ function summing(chain: ReadChain): (row: ListedCall) => CauseSums {
 function costs(chain: ReadChain): (message: number) => CauseSums {
   const reader = messageReader(chain);
   const tools = new Map<string, string>();
-  const known = new Map<number, CauseSums>();
-  return (no) => {
-    const cost = known.get(no) ?? causesOfMessage(reader.valueAt(no), tools);
-    known.set(no, cost);
-    return cost;
-  };
+  return onceFor((no) => causesOfMessage(reader.valueAt(no), tools));
 }
 
-function fixedCosts({ db, artifacts }: ReadChain): (shape: number) => CauseSums {
-  const known = new Map<number, CauseSums>();
-  return (shape) => {
-    const before = known.get(shape);
-    if (before) return before;
+const fixedCosts = ({ db, artifacts }: ReadChain): ((shape: number) => CauseSums) =>
+  onceFor((shape) => {
     const row = db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null }>('SELECT system, tools FROM requestShape WHERE no = ?', shape);
     const partAt = (artifact: ArtifactNo | null | undefined): Json => (artifact ? (JSON.parse(decodeText(artifacts.read(artifact))) as Json) : []);
-    const sums = causesOfStated({ system: partAt(row?.system), tools: partAt(row?.tools) });
-    known.set(shape, sums);
-    return sums;
-  };
-}
+    return causesOfStated({ system: partAt(row?.system), tools: partAt(row?.tools) });
+  });

@@ -48,14 +48,8 @@ interface Count {
 }
 
 const nothing = (): Count => ({
-  messages: 0,
-  begun: undefined,
-  last: undefined,
-  format: undefined,
-  causes: noCauses(),
-  tools: new Map(),
-  open: new Set(),
-  answered: 0,
+  ...{ messages: 0, begun: undefined, last: undefined, format: undefined },
+  ...{ causes: noCauses(), tools: new Map(), open: new Set(), answered: 0 },
 });
 
 const callName = (commit: ContextId, key: EntryKey): string => `call:${commit}:${key}`;
@@ -123,12 +117,8 @@ export function* answerPoints(
   isRecorded: (record: string) => boolean,
 ): Generator<undefined, RequestPoint[]> {
   const found = yield* foundIn(chain, commits, isRecorded);
-  return found.map(pointIn(causesBesidePrompt(chain)));
-}
-
-const pointIn =
-  (besides: (row: ContextRow) => CauseSums) =>
-  ({ row, beginning, answer, at }: AnsweredCall): RequestPoint => {
+  const besides = causesBesidePrompt(chain);
+  return found.map(({ row, beginning, answer, at }): RequestPoint => {
     const causes = [...beginning.causes];
     addAll(causes, besides(row));
     return {
@@ -140,7 +130,8 @@ const pointIn =
       output: answer.usage.output,
       causes: byCause(causes),
     };
-  };
+  });
+}
 
 export interface AnsweredCall {
   readonly row: ContextRow;
@@ -152,11 +143,7 @@ export interface AnsweredCall {
   readonly isPure: boolean;
 }
 
-interface Counts {
-  get(commit: CommitSeq): Count | undefined;
-  has(commit: CommitSeq): boolean;
-  set(commit: CommitSeq, count: Count): void;
-}
+type Counts = Pick<Map<CommitSeq, Count>, 'get' | 'has'> & { set(commit: CommitSeq, count: Count): void };
 
 /** The number of bytes that a count takes in memory, about. */
 const bytesPerCount = 600;
@@ -285,22 +272,11 @@ export function* statedParts(chain: ReadChain): Generator<StatedPart> {
       const session = row.sessionId ?? row.id;
       const { system, tools, version } = stated(openDelta(chain, row)) ?? {};
       const before = current.get(session) ?? [];
-      const now = Object.entries({ system, tools }).flatMap(([kind, value]): StatedPart[] =>
-        value === undefined
-          ? before.filter((part) => part.kind === kind)
-          : [
-              {
-                kind: kind as StatedPart['kind'],
-                value,
-                agent: source,
-                versions: version === undefined ? [] : [version],
-                session,
-                calls: 0,
-                first: row.createdAt,
-                last: row.createdAt,
-              },
-            ],
-      );
+      const begun = { agent: source, versions: version === undefined ? [] : [version], session, calls: 0, first: row.createdAt, last: row.createdAt };
+      const now = (['system', 'tools'] as const).flatMap((kind): StatedPart[] => {
+        const value = { system, tools }[kind];
+        return value === undefined ? before.filter((part) => part.kind === kind) : [{ ...begun, kind, value }];
+      });
       yield* before.filter((part) => !now.includes(part));
       const { beginnings, end } = beginningsOf(chain, row, counts);
       counts.set(seq, end);
@@ -337,7 +313,7 @@ export function getAnswered(chain: ReadChain, requestId: string, { commit, key }
   // The call that made a compaction was sent the context before the compaction.
   const context = asSummary ? commitAt(chain, row.parent as CommitSeq) : row;
   const isPure = !isBare && !answer.isRebuilt && walk(chain, context).contributing.every((step) => step.format === row.format);
-  const { provider, body, missing } = runtime.body({
+  const { missing, ...body } = runtime.body({
     commit: row.id,
     replyKey: key,
     at: first.at ?? toTimestamp(row.createdAt),
@@ -348,16 +324,8 @@ export function getAnswered(chain: ReadChain, requestId: string, { commit, key }
       asSummary ? [...deltasOf(chain, context, undefined), openDelta(chain, row, first.raw?.start)] : deltasOf(chain, row, first.raw?.start),
     earlier: () => earlierDeltas(chain, context),
   });
-  return {
-    requestId,
-    provider,
-    body,
-    headers: {},
-    digest: null,
-    recordedDigest: null,
-    proof: isPure ? runtime.proof : 'rebuilt',
-    missing: [...missing],
-  };
+  const proof = isPure ? runtime.proof : 'rebuilt';
+  return { requestId, ...body, headers: {}, digest: null, recordedDigest: null, proof, missing: [...missing] };
 }
 
 function entriesBefore(chain: ReadChain, row: ContextRow, key: EntryKey): ReturnType<CallPlace['entries']> {

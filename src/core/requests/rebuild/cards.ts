@@ -5,7 +5,7 @@ import type { Proof, Request, RequestRow } from '../../contract/index.js';
 import { type AgentTurnRow, type CardCall, callsOfTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../../handover/index.js';
 import { unknownUsage } from '../runtimes/runtime.js';
 
-export interface CardCalls {
+interface CardCalls {
   readonly rows: readonly RequestRow[];
   /** The commits of these calls. No other rule lists calls for them. */
   readonly commits: ReadonlySet<CommitSeq>;

@@ -19,6 +19,7 @@ import { type ContextRow, commitAt, contextEntries, findCommit, type ReadChain, 
 import type { Request, RequestRow, RequestTokens, Wire } from '../../contract/index.js';
 import { pairedCalls, type WritableEntry } from '../../formats/index.js';
 import { changedSql } from '../../store/index.js';
+import { unknownUsage } from '../runtimes/runtime.js';
 import { wordsOf } from '../shared/words.js';
 
 /** The common part of all calls that Stemma makes in a run: everything but the model's answers. */
@@ -45,7 +46,7 @@ export interface LayerText {
 }
 
 /** The messages of a recorded call from a position on. Those before it are in `OwnQuestion.before`. */
-export interface SentBefore {
+interface SentBefore {
   readonly requestId: string;
   readonly messages: readonly Json[];
   readonly from: number;
@@ -143,32 +144,18 @@ const messagesIn = (wire: Wire, body: JsonObject): readonly Json[] => {
 
 /** Stores the calls that produced a reply. Call it inside the transaction that makes the commit. */
 export function recordOwnRun(chain: WriteChain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
-  const { question } = run;
-  const { body, before, headers, sent, composed, isPaired } = question;
-  const shape = chain.artifacts.put(
-    Buffer.from(
-      canonicalJson({
-        ...{ body, before, headers, from: sent?.from ?? 0, changes: sent?.changes ?? [] },
-        ...(composed && { composed }),
-        ...(isPaired && { isPaired }),
-      } as unknown as Json),
-    ),
-    {
-      contentType: 'application/json',
-    },
-  ).no;
+  const { base, wire, body, before, headers, sent, composed, isPaired } = run.question;
+  const shape = {
+    ...{ body, before, headers, from: sent?.from ?? 0, changes: sent?.changes ?? [] },
+    ...(composed && { composed }),
+    ...(isPaired && { isPaired }),
+  };
+  const { no } = chain.artifacts.put(Buffer.from(canonicalJson(shape as unknown as Json)), { contentType: 'application/json' });
+  const seqOf = (id: ContextId): CommitSeq => findCommit(chain, id).seq;
   chain.db.run(
     'INSERT OR REPLACE INTO modelRun (context, project, base, turn, provider, wire, model, likeCall, shape, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    findCommit(chain, commit).seq,
-    chain.project,
-    findCommit(chain, question.base.id).seq,
-    run.turn === null ? null : findCommit(chain, run.turn).seq,
-    run.provider,
-    question.wire,
-    run.model,
-    question.sent?.requestId ?? null,
-    shape,
-    JSON.stringify(run.calls),
+    ...[seqOf(commit), chain.project, seqOf(base.id), run.turn === null ? null : seqOf(run.turn), run.provider, wire, run.model],
+    ...[sent?.requestId ?? null, no, JSON.stringify(run.calls)],
   );
 }
 
@@ -212,22 +199,16 @@ export function ownSpans(chain: ReadChain, commits: readonly CommitSeq[]): Reado
 
 function openRun(chain: ReadChain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
   const base = commitAt(chain, stored.base);
-  const { from, changes, ...shape } = parseJson(decodeText(chain.artifacts.read(stored.shape))) as unknown as Pick<
+  const { provider, model, wire, turn, likeCall } = stored;
+  const { from, changes, ...shape } = parseJson(decodeText(chain.artifacts.read(stored.shape))) as unknown as Omit<
     OwnQuestion,
-    'body' | 'before' | 'headers' | 'composed' | 'isPaired'
+    'base' | 'wire' | 'sent'
   > &
     Pick<SentBefore, 'from' | 'changes'>;
+  const sent = likeCall === null ? undefined : { requestId: likeCall, messages: messagesOf(likeCall), from, changes };
   return {
-    turn: stored.turn === null ? null : commitAt(chain, stored.turn).id,
-    base: base.id,
-    provider: stored.provider,
-    model: stored.model,
-    question: {
-      ...shape,
-      base,
-      wire: stored.wire,
-      sent: stored.likeCall === null ? undefined : { requestId: stored.likeCall, messages: messagesOf(stored.likeCall), from, changes },
-    },
+    ...{ turn: turn === null ? null : commitAt(chain, turn).id, base: base.id, provider, model },
+    question: { ...shape, base, wire, sent },
     calls: JSON.parse(stored.calls) as OwnCall[],
   };
 }
@@ -277,7 +258,7 @@ const damagedRow = ({ id, createdAt, sessionId }: ContextRow): RequestRow => ({
   source: 'stemma',
   model: null,
   messageCount: 0,
-  tokens: { input: null, output: null, cacheRead: null, cacheWrite: null },
+  tokens: unknownUsage,
   proof: 'recorded',
   problem: damagedRecord,
 });

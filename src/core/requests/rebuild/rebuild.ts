@@ -1,6 +1,17 @@
 import { createHash, type Hash } from 'node:crypto';
 import { sha256Of } from '../../artifacts/index.js';
-import { type ArtifactNo, canonicalJson, decodeText, encodeText, isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
+import {
+  type ArtifactNo,
+  canonicalJson,
+  decodeText,
+  encodeText,
+  isObject,
+  type Json,
+  type JsonObject,
+  once,
+  onceFor,
+  parseJson,
+} from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import { type CallDetails, callDetails, type WireDetails } from '../runtimes/claude-code/records.js';
 import { cacheMark, ownObject, withBlocks } from '../shared/canonical.js';
@@ -39,7 +50,7 @@ export interface RebuiltCall {
 }
 
 /** A member of a body. Calls share most members, so one rebuilder returns the same value again. */
-export interface BodyMember {
+interface BodyMember {
   readonly value: Json;
   readonly canonical: () => Uint8Array;
 }
@@ -62,12 +73,7 @@ const headerParameter = 'betas';
 export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifacts'>): Rebuilder {
   const { db, artifacts } = chain;
   const reader = messageReader(chain);
-  const contents = new Map<ArtifactNo, Uint8Array>();
-  const read = (no: ArtifactNo): Uint8Array => {
-    const bytes = contents.get(no) ?? artifacts.read(no);
-    contents.set(no, bytes);
-    return bytes;
-  };
+  const read = onceFor((no: ArtifactNo) => artifacts.read(no));
   const states = new Map<number, HashState>();
   const lists = new Map<number, readonly number[]>();
   const parts = new Map<string, Part>();
@@ -108,12 +114,9 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
       const { members, lost } = bodyMembers(chain, call, details, marks, partAt);
       const misplaced = lost ?? lostOnMessages(reader, messages, marks);
       const gaps = messages.flatMap((message, at) => (message < 0 ? [at] : []));
+      const [gap] = gaps;
       return {
-        details,
-        layout,
-        members,
-        messages,
-        marks: marksByMessage(marks),
+        ...{ details, layout, members, messages, marks: marksByMessage(marks) },
         missing: [
           ...(call.flaw === null ? [] : ['messages']),
           ...(call.shapeFlaw === null ? [] : ['system', 'tools']),
@@ -122,11 +125,7 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
         problem:
           call.flaw ??
           call.shapeFlaw ??
-          (gaps.length
-            ? gapInWords(messages[gaps[0] as number] as number, gaps[0] as number)
-            : typeof recorded === 'string'
-              ? recorded
-              : misplaced && lostMark(misplaced)),
+          (gap !== undefined ? gapInWords(messages[gap] as number, gap) : typeof recorded === 'string' ? recorded : misplaced && lostMark(misplaced)),
       };
     },
     digest(call, { details, layout, members, messages, marks, missing }) {
@@ -191,16 +190,7 @@ interface Part extends BodyMember {
   readonly lost: CacheMark | undefined;
 }
 
-function wrapMember(value: Json): BodyMember {
-  let text: Uint8Array | undefined;
-  return {
-    value,
-    canonical: () => {
-      text ??= encodeText(canonicalJson(value));
-      return text;
-    },
-  };
-}
+const wrapMember = (value: Json): BodyMember => ({ value, canonical: once(() => encodeText(canonicalJson(value))) });
 
 /** The number of calls that are remembered for calls that continue them. The base of a call is usually a recent one. */
 const remembered = 16;
@@ -223,13 +213,10 @@ function bodyMembers(
 ): { members: Map<string, BodyMember>; lost: CacheMark | undefined } {
   const members = new Map<string, BodyMember>();
   const marksOn = (name: string): readonly CacheMark[] => marks.filter(({ path }) => path[0] === name);
-  const shape =
-    call.shape === null
-      ? undefined
-      : db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null; rest: string | null }>(
-          'SELECT system, tools, rest FROM requestShape WHERE no = ?',
-          call.shape,
-        );
+  const shape = db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null; rest: string | null }>(
+    'SELECT system, tools, rest FROM requestShape WHERE no = ?',
+    call.shape,
+  );
   let lost: CacheMark | undefined;
   for (const name of ['system', 'tools'] as const) {
     const artifact = shape?.[name];
@@ -260,9 +247,7 @@ function lostOnMessages(reader: MessageReader, messages: readonly number[], mark
     const [part, index] = mark.path;
     if (part !== 'messages') return false;
     const no = typeof index === 'number' ? messages[index] : undefined;
-    if (no === undefined) return true;
-    if (no < 0) return false;
-    return markedMessage(reader.valueAt(no), [mark]) === undefined;
+    return no === undefined || (no >= 0 && markedMessage(reader.valueAt(no), [mark]) === undefined);
   });
 }
 

@@ -2,6 +2,7 @@ import {
   atOnce,
   type CommitSeq,
   type ContextId,
+  contentGone,
   type EntryKey,
   type Json,
   type JsonObject,
@@ -12,6 +13,7 @@ import {
 import { findCommit, lineage, type Offer, offer, type ReadChain, type WriteChain, walk } from '../../chain/index.js';
 import { type InputOf, maxRequests, type Proof, type Provider, type Request, type RequestRow, type RequestTokens } from '../../contract/index.js';
 import type { TravelingCall } from '../record/travel.js';
+import { shownCounts } from '../runtimes/runtime.js';
 import { wireOf, wordsOf } from '../shared/words.js';
 import { answerRows, type BriefCall, briefAnswers, getAnswered, parseAnswerId } from './answers.js';
 import { cardRows, getCardCall, parseCardId } from './cards.js';
@@ -69,14 +71,12 @@ function storedPage(chain: ReadChain, filter: RequestFilter, offset: number, lim
   const isOwn = ['agent', 'modelRun'].some((table) => chain.db.one(`SELECT 1 FROM ${table} WHERE project = ? LIMIT 1`, chain.project) !== undefined);
   const commits = isOwn ? commitsOf(chain, filter) : new Set<CommitSeq>();
   const cards = cardRows(chain, commits, false);
-  const stored = storedAnswers(chain, { sessionId, without: cards.commits });
+  const stored = storedAnswers(chain, sessionId, cards.commits);
   if (!stored) return undefined;
   const rows = inOrderSent(listRows(chain, filter, commits));
   const others = [...cards.rows, ...ownRows(chain, commits, sentIn(chain)), ...rows];
   const end = limit === undefined ? Number.MAX_SAFE_INTEGER : offset + limit;
-  if (others.length === 0) {
-    return { total: stored.total(), requests: rowsOfStored(chain, stored.page(offset, end - offset)) };
-  }
+  if (others.length === 0) return { total: stored.total(), requests: rowsOfStored(chain, stored.page(offset, end - offset)) };
   const replies = new Set(rows.map((row) => row.replyRecord));
   const answers = stored.page(0, Number.MAX_SAFE_INTEGER).filter(({ record }) => !replies.has(record));
   const all = [...answers, ...others].sort((a, b) => timeOf(a) - timeOf(b));
@@ -87,13 +87,9 @@ const timeOf = ({ at }: RequestRow | ListedCall | StoredAnswer): number => (type
 
 /** The calls of a page. Only these are rebuilt and proved. */
 function shownCalls(chain: ReadChain, page: readonly (RequestRow | ListedCall | StoredAnswer)[]): RequestRow[] {
-  const recorded = page.filter((row) => 'no' in row);
-  const answers = page.filter((row) => 'place' in row);
-  const [proved, found] = [provedRows(chain, recorded), rowsOfStored(chain, answers)];
-  const shown = new Map<unknown, RequestRow | undefined>([
-    ...recorded.map((row, at) => [row, proved[at]] as const),
-    ...answers.map((row, at) => [row, found[at]] as const),
-  ]);
+  const [recorded, answers] = [page.filter((row) => 'no' in row), page.filter((row) => 'place' in row)];
+  const read = [...provedRows(chain, recorded), ...rowsOfStored(chain, answers)];
+  const shown = new Map<unknown, RequestRow | undefined>([...recorded, ...answers].map((row, at) => [row, read[at]]));
   return page.map((row) => shown.get(row) ?? (row as RequestRow));
 }
 
@@ -143,11 +139,9 @@ function provedRows(chain: ReadChain, rows: readonly ListedCall[]): RequestRow[]
 function commitsOf(chain: ReadChain, { id, stop, turnId, sessionId }: RequestFilter): ReadonlySet<CommitSeq> {
   const named = id ?? turnId;
   if (named === undefined) {
-    const seqs =
-      sessionId === undefined
-        ? chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? ORDER BY seq', chain.project)
-        : chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE +project = ? AND sessionId = ? ORDER BY seq', chain.project, sessionId);
-    return new Set(seqs.map(({ seq }) => seq));
+    const where = sessionId === undefined ? 'project = :project' : '+project = :project AND sessionId = :sessionId';
+    const values = { project: chain.project, ...(sessionId !== undefined && { sessionId }) };
+    return new Set(chain.db.rows<[CommitSeq]>(`SELECT seq FROM context WHERE ${where} ORDER BY seq`, values).flat());
   }
   const commit = findCommit(chain, named, id === undefined ? 'turnId' : 'id');
   if (stop === undefined) return new Set([commit.seq]);
@@ -161,13 +155,9 @@ function listRows(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, co
 }
 
 function rowsIn(chain: ReadChain, commits: ReadonlySet<CommitSeq>): readonly ListedCall[] {
-  const sessions = chain.db.all<{ sessionId: string | null }>(
-    'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))',
-    JSON.stringify([...commits]),
-  );
-  const rows = sessions.every((row) => row.sessionId !== null)
-    ? sessions.flatMap((row) => rowsOfSession(chain, row.sessionId as string))
-    : allRows(chain);
+  const select = 'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))';
+  const sessions = chain.db.rows<[string | null]>(select, JSON.stringify([...commits])).flat();
+  const rows = sessions.every((session) => session !== null) ? sessions.flatMap((session) => rowsOfSession(chain, session)) : allRows(chain);
   return rows.filter((row) => row.context !== null && commits.has(row.context));
 }
 
@@ -211,20 +201,14 @@ function eachOnce(rows: readonly ListedCall[]): readonly ListedCall[] {
     recordOf.set(call, record);
     taken.add(record);
   }
-  return rows.flatMap((row) => {
-    if (taken.has(row)) return [];
-    const record = recordOf.get(row);
-    if (!record) return [row];
-    return [
-      {
-        ...row,
-        agentId: record.agentId,
-        sessionId: record.sessionId,
-        context: row.context ?? record.context,
-        commitId: row.commitId ?? record.commitId,
-      },
-    ];
-  });
+  return rows
+    .filter((row) => !taken.has(row))
+    .map((row) => {
+      const record = recordOf.get(row);
+      if (!record) return row;
+      const { agentId, sessionId, context, commitId } = record;
+      return { ...row, agentId, sessionId, context: row.context ?? context, commitId: row.commitId ?? commitId };
+    });
 }
 
 /** Sorts by time, and within one file by position, because a clock can be set back. */
@@ -251,7 +235,7 @@ function toRow(row: ListedCall, { proved, problem }: Finding): RequestRow {
     source: row.provider === null || row.fromBody === 1 ? 'claude-code' : 'wire',
     model: row.model,
     messageCount: row.messageCount,
-    tokens: { input: row.input, output: row.output, cacheRead: row.cacheRead, cacheWrite: row.cacheWrite },
+    tokens: shownCounts(row),
     proof: proofOf(proved),
     ...(problem !== undefined && { problem }),
   };
@@ -279,31 +263,27 @@ export function saveProofs({ db, project }: WriteChain, { findings }: Pick<Extra
     db.run('UPDATE request SET proved = ?, finding = ? WHERE no = ? AND project = ?', proved ? 1 : 0, problem ?? null, no, project);
 }
 
+/** Damage is reported with the call, and does not stop the list. */
 function proveOne(rebuilder: Rebuilder, row: ListedCall): Finding {
   try {
     const rebuilt = rebuilder.rebuild(row);
     return findingOf(rebuilt, rebuilder.digest(row, rebuilt));
   } catch (error) {
-    return { proved: false, problem: inStore(error) };
+    if (error instanceof StemmaError && contentGone.includes(error.code)) return { proved: false, problem: error.message };
+    throw error;
   }
 }
 
-/** The message for damage, which is reported with the call and does not stop the list. @throws any other error, because it is a bug. */
-function inStore(error: unknown): string {
-  if (error instanceof StemmaError && ['CORRUPT', 'NOT_FOUND', 'UNAVAILABLE'].includes(error.code)) return error.message;
-  throw error;
+function findingOf(rebuilt: RebuiltCall, digest: string | undefined): Finding {
+  const problem = problemWith(rebuilt, digest);
+  return { proved: problem === undefined, problem };
 }
 
-function findingOf({ details, problem }: RebuiltCall, digest: string | undefined): Finding {
-  if (problem !== undefined) return { proved: false, problem };
-  if (details.digest === null && details.wire?.by !== undefined) return { proved: false, problem: undigested(details) };
-  if (details.digest === null) return { proved: false, problem: 'the record has no digest' };
-  if (digest === details.digest) return { proved: true, problem: undefined };
-  return {
-    proved: false,
-    problem:
-      'the digest of the rebuilt body differs from the recorded one. Messages, system prompt and tools match their hashes, so parameters, cache marks or the order of messages differ.',
-  };
+function problemWith({ details, problem }: RebuiltCall, digest: string | undefined): string | undefined {
+  if (problem !== undefined) return problem;
+  if (details.digest === null) return details.wire?.by === undefined ? 'the record has no digest' : undigested(details);
+  if (digest === details.digest) return undefined;
+  return 'the digest of the rebuilt body differs from the recorded one. Messages, system prompt and tools match their hashes, so parameters, cache marks or the order of messages differ.';
 }
 
 /** The reason why a body that the agent wrote into a file is not verified. */

@@ -1,40 +1,30 @@
 // Where answers begin, in the order of their times, so that a page of calls reads only the commits of its own calls. Commits never change.
-import { atOnce, type CommitSeq, corrupt, StemmaError, toTimestamp } from '../../base/index.js';
+import { atOnce, type CommitSeq, corrupt, orUndefined, toTimestamp } from '../../base/index.js';
 import { commitAt, outlineVersion, type ReadChain, type WriteChain } from '../../chain/index.js';
 import type { RequestRow } from '../../contract/index.js';
-import { readDerivedProgress, setDerivedProgress } from '../../store/index.js';
+import { commitProgress } from '../../store/index.js';
 import { openDelta } from '../runtimes/before.js';
 import { recordId } from '../runtimes/runtime.js';
 import { findReader } from '../runtimes/runtimes.js';
 import { noCauses } from '../shared/causes.js';
 import { type AnsweredCall, foundIn, makeRow } from './answers.js';
 
-const progressName = 'usage answers';
-const versionName = 'usage answers version';
 /** Increase this number when the rules change by which answers are found, so that they are found again. */
 const rules = 1;
-const version = outlineVersion * 1_000 + rules;
+const progress = commitProgress('usage answers', outlineVersion * 1_000 + rules);
 
 /** The commits per transaction. */
 const commitsAtOnce = 128;
 /** The place of a commit whose content could not be read. A list that needs it reads it again, and says so. */
 const unreadable = -1;
 
-const readUpTo = (chain: ReadChain): number => (readDerivedProgress(chain, versionName) === version ? readDerivedProgress(chain, progressName) : 0);
-
 /** The number of commits whose answers are not stored yet, at most `limit`. */
-export const pendingAnswers = (chain: ReadChain, limit: number): number =>
-  chain.db.one<{ pending: number }>(
-    'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ?)',
-    readUpTo(chain),
-    chain.project,
-    limit,
-  )?.pending ?? 0;
+export const pendingAnswers: (chain: ReadChain, limit: number) => number = progress.pending;
 
 /** Stores where the answers of new commits begin, in short transactions. Yields after each. */
 export function* catchUpAnswers(chain: WriteChain): Generator<void> {
   while (pendingAnswers(chain, 1) > 0) {
-    const from = readUpTo(chain);
+    const from = progress.last(chain);
     const commits = chain.db.all<{ seq: CommitSeq }>(
       `SELECT seq FROM context WHERE seq > ? AND +project = ? ORDER BY seq LIMIT ${commitsAtOnce}`,
       from,
@@ -48,8 +38,7 @@ export function* catchUpAnswers(chain: WriteChain): Generator<void> {
         if (answers) for (const answer of answers) store(chain, answer);
         else chain.db.run(insert, chain.project, 0, seq, unreadable, '', 0, 0);
       }
-      setDerivedProgress(chain, progressName, commits.at(-1)?.seq ?? from);
-      setDerivedProgress(chain, versionName, version);
+      progress.readTo(chain, commits.at(-1)?.seq ?? from);
     });
     yield;
   }
@@ -59,25 +48,13 @@ export function* catchUpAnswers(chain: WriteChain): Generator<void> {
 const unreadBefore = ({ db, project }: ReadChain): { readonly seq: CommitSeq }[] =>
   db.all(`SELECT context AS seq FROM usageAnswer WHERE project = ? AND at = 0 AND place = ${unreadable} LIMIT ${commitsAtOnce}`, project);
 
-function answersAt(chain: ReadChain, seq: CommitSeq): readonly AnsweredCall[] | undefined {
-  try {
-    return atOnce(foundIn(chain, [seq], () => false));
-  } catch (error) {
-    if (error instanceof StemmaError) return undefined;
-    throw error;
-  }
-}
+const answersAt = (chain: ReadChain, seq: CommitSeq): readonly AnsweredCall[] | undefined =>
+  orUndefined(() => atOnce(foundIn(chain, [seq], () => false)));
 
 const insert = 'INSERT OR REPLACE INTO usageAnswer (project, at, context, place, record, messages, isPure) VALUES (?, ?, ?, ?, ?, ?, ?)';
 
 function store({ db, project }: WriteChain, { row, at, beginning, isPure }: AnsweredCall): void {
   db.run(insert, project, Date.parse(at), row.seq, beginning.at, recordId(beginning.key), beginning.messagesBefore, isPure ? 1 : 0);
-}
-
-export interface AnswerScope {
-  readonly sessionId?: string | undefined;
-  /** Commits whose calls are listed otherwise. */
-  readonly without: ReadonlySet<CommitSeq>;
 }
 
 export interface StoredAnswer {
@@ -89,8 +66,8 @@ export interface StoredAnswer {
   readonly isPure: 0 | 1;
 }
 
-/** The stored answers of a project or a session, oldest first; undefined if some are not stored. */
-export function storedAnswers(chain: ReadChain, { sessionId, without }: AnswerScope) {
+/** The stored answers of a project or a session, oldest first, without those of commits whose calls are listed otherwise. Undefined if some are not stored. */
+export function storedAnswers(chain: ReadChain, sessionId: string | undefined, without: ReadonlySet<CommitSeq>) {
   const among = sessionId === undefined ? '' : 'AND a.context IN (SELECT seq FROM context c WHERE +c.project = :project AND c.sessionId = :session)';
   const where = `a.project = :project ${among} ${without.size === 0 ? '' : 'AND a.context NOT IN (SELECT value FROM json_each(:without))'}`;
   const values = {

@@ -5,6 +5,7 @@ import {
   isObject,
   type Json,
   type JsonObject,
+  onceFor,
   parseInstant,
   parseJson,
   stringAt,
@@ -14,8 +15,9 @@ import { callDetails } from '../runtimes/claude-code/records.js';
 import { recordId } from '../runtimes/runtime.js';
 import { maxRecordBytes } from '../shared/canonical.js';
 import { readBody, readReply, type WireBody, type WireReply } from '../shared/wire.js';
-import { digestBody, sourceOfCalls, storeCall } from './capture.js';
-import { idMark, waitForAnswer } from './join.js';
+import { type RecordPlace, storedDetails } from './calls.js';
+import { digestBody, makeRecord, sourceOfCalls, storeCall } from './capture.js';
+import { idMark, setAnswer, waitForAnswer } from './join.js';
 
 /** A request and its reply as Claude Code wrote them into files (`OTEL_LOG_RAW_API_BODIES=file:DIR`). */
 export interface RawBody {
@@ -60,15 +62,11 @@ export function takeBodies(
   chain: WriteChain,
   bodies: Iterable<RawBody>,
 ): { readonly calls: number; readonly problems: readonly { readonly id: string; readonly reason: string }[] } {
-  const sessions = new Map<string, Known>();
+  const known = onceFor((sessionId: string) => knownOf(chain, sessionId));
   const problems: { id: string; reason: string }[] = [];
   let calls = 0;
   for (const body of bodies) {
-    const result = takeBody(chain, body, (sessionId) => {
-      const known = sessions.get(sessionId) ?? knownOf(chain, sessionId);
-      sessions.set(sessionId, known);
-      return known;
-    });
+    const result = takeBody(chain, body, known);
     if (typeof result === 'string') problems.push({ id: body.id, reason: result });
     else if (result) calls += 1;
   }
@@ -92,7 +90,18 @@ function takeBody(chain: WriteChain, raw: RawBody, knownOf: (sessionId: string) 
   const place = findCommitOfCall(known, raw, reply, record?.messageId ?? undefined);
   if (isCaptured(chain, { sessionId, at: raw.at, reply, messageCount: wire.messages.length }, place?.key)) return false;
   const requestId = `body:${raw.id}`;
-  const kept = recordFor(raw, wire, requestId, record ? digest : undefined, missing);
+  const betas = Array.isArray(wire.params.betas) ? wire.params.betas : undefined;
+  const kept = makeRecord(wire, {
+    id: requestId,
+    at: new Date(raw.at).toISOString(),
+    agent: raw.querySource,
+    digest: record && digest,
+    withheld: missing,
+    sent: { provider: 'anthropic', path: '/v1/messages', status: null },
+    order: wire.order.filter((name) => name !== 'betas'),
+    headers: { 'anthropic-version': '2023-06-01', ...(betas && { 'anthropic-beta': betas.join(',') }) },
+    by: 'claude-code',
+  });
   return chain.artifacts.transaction(() => {
     const before = chain.db.one<{ no: number; place: CommitSeq | null; line: Buffer }>(
       'SELECT no, context AS place FROM request WHERE project = ? AND requestId = ?',
@@ -102,25 +111,9 @@ function takeBody(chain: WriteChain, raw: RawBody, knownOf: (sessionId: string) 
     const state = `${missing.length} ${record !== undefined}`;
     if (before && before.place === (place?.commit ?? null) && measureBody(chain, before.no) === state) return false;
     if (before) remove(chain, before.no);
-    const no = storeCall(chain, {
-      requestId,
-      source: sourceOfCalls(chain, bodiesFormat),
-      sessionId,
-      at: raw.at,
-      provider: 'anthropic',
-      wire,
-      reply,
-      record: kept,
-    });
-    if (place)
-      chain.db.run(
-        'UPDATE request SET context = ?, replyKey = ?, replyRecord = ? WHERE no = ? AND project = ?',
-        place.commit,
-        place.key,
-        recordId(place.key),
-        no,
-        chain.project,
-      );
+    const source = sourceOfCalls(chain, bodiesFormat);
+    const no = storeCall(chain, { requestId, source, sessionId, at: raw.at, provider: 'anthropic', wire, reply, record: kept });
+    if (place) setAnswer(chain, no, place.commit, place.key);
     else waitForAnswer(chain, no, reply);
     return true;
   });
@@ -198,36 +191,10 @@ function isCaptured({ db, project }: ReadChain, { sessionId, at, reply, messageC
   );
 }
 
-function recordFor({ at, querySource }: RawBody, wire: WireBody, id: string, digest: string | undefined, missing: readonly string[]): JsonObject {
-  const betas = Array.isArray(wire.params.betas) ? wire.params.betas : undefined;
-  return {
-    type: 'api-request',
-    id,
-    timestamp: new Date(at).toISOString(),
-    ...(querySource !== undefined && { querySource }),
-    params: wire.params,
-    cacheControl: wire.marks.map(({ path, value }) => ({ path: [...path], value })),
-    ...(digest !== undefined && { requestDigest: digest }),
-    withheld: [...wire.withheld, ...missing],
-    wire: {
-      provider: 'anthropic',
-      path: '/v1/messages',
-      status: null,
-      layout: { ...wire.layout },
-      order: wire.order.filter((name) => name !== 'betas'),
-      head: [...wire.head],
-      headers: { 'anthropic-version': '2023-06-01', ...(betas && { 'anthropic-beta': betas.join(',') }) },
-      by: 'claude-code',
-    },
-  };
-}
-
 /** How complete a stored body is: the number of missing thinking texts, and whether it is verified. */
-function measureBody({ db, artifacts }: ReadChain, no: number): string {
-  const row = db.one<{ page: number; start: number; size: number }>('SELECT page, start, size FROM request WHERE no = ?', no);
-  if (!row) return '';
-  const { withheld, digest } = callDetails(artifacts.read(row.page as never).subarray(row.start, row.start + row.size));
-  return `${withheld.filter((path) => path.startsWith('messages[')).length} ${digest !== null}`;
+function measureBody(chain: ReadChain, no: number): string {
+  const { withheld = [], digest } = storedDetails(chain, no) ?? {};
+  return `${withheld.filter((path) => path.startsWith('messages[')).length} ${digest != null}`;
 }
 
 function remove({ db, project }: WriteChain, no: number): void {
@@ -256,7 +223,7 @@ function knownOf(chain: ReadChain, sessionId: string): Known {
         replies.set(messageId, { commit: commit.seq, key });
     if (commit.type === 'compaction') compactions.push(...compactionOf(chain, commit, delta));
   }
-  const rows = db.all<{ page: number; start: number; size: number; at: number; replyMessage: string | null }>(
+  const rows = db.all<RecordPlace & { at: number; replyMessage: string | null }>(
     `SELECT r.page, r.start, r.size, r.at, r.replyMessage FROM request r JOIN requestConversation c ON c.no = r.conversation
       WHERE c.project = ? AND c.sessionId = ? AND r.provider IS NULL ORDER BY r.no`,
     project,
@@ -264,7 +231,7 @@ function knownOf(chain: ReadChain, sessionId: string): Known {
   );
   const records: Known['records'] = new Map();
   for (const { page, start, size, at, replyMessage: messageId } of rows) {
-    const { digest } = callDetails(artifacts.read(page as never).subarray(start, start + size));
+    const { digest } = callDetails(artifacts.read(page).subarray(start, start + size));
     if (digest !== null) records.set(digest, [...(records.get(digest) ?? []), { at, messageId }]);
   }
   return { thinking, records, replies, compactions, recorded: new Set(rows.flatMap(({ replyMessage }) => replyMessage ?? [])) };

@@ -1,6 +1,7 @@
 import type { ArtifactNo } from '../../base/index.js';
-import type { WriteChain } from '../../chain/index.js';
+import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { Provider } from '../../contract/index.js';
+import { type CallDetails, callDetails } from '../runtimes/claude-code/records.js';
 import type { Usage } from '../runtimes/runtime.js';
 import { type MessageListRow, maxWalkLength, readList } from '../shared/lists.js';
 import { packNumbers } from '../shared/varints.js';
@@ -43,31 +44,25 @@ export function putCall({ db, project }: WriteChain, call: NewCall): BaseCall & 
   const messageCount = keep + numbers.length;
   const whole = base && steps > maxWalkLength(messageCount) ? [...readList(call.listAt, base.no).slice(0, keep), ...numbers] : undefined;
   const list = { base: base?.no ?? null, keep, tail: packNumbers(numbers), list: whole ? packNumbers(whole) : null };
+  const { requestId, conversation, at, model, shape, flaw = null, shapeFlaw = null, provider = null } = call;
+  const { input = null, output = null, cacheRead = null, cacheWrite = null } = usage ?? {};
   const { rowId } = db.insert('request', {
-    project,
-    requestId: call.requestId,
-    conversation: call.conversation,
-    page: place.artifact,
-    start: place.start,
-    size: place.size,
-    at: call.at,
-    model: call.model,
-    shape: call.shape,
+    ...{ project, requestId, conversation, page: place.artifact, start: place.start, size: place.size, at, model, shape },
     ...list,
-    steps: whole ? 0 : steps,
-    messageCount,
-    replyRecord: reply?.record ?? null,
-    replyMessage: reply?.messageId ?? null,
-    place: call.before ?? null,
-    input: usage?.input ?? null,
-    output: usage?.output ?? null,
-    cacheRead: usage?.cacheRead ?? null,
-    cacheWrite: usage?.cacheWrite ?? null,
-    flaw: call.flaw ?? null,
-    shapeFlaw: call.shapeFlaw ?? null,
-    provider: call.provider ?? null,
+    ...{ steps: whole ? 0 : steps, messageCount },
+    ...{ replyRecord: reply?.record ?? null, replyMessage: reply?.messageId ?? null, place: call.before ?? null },
+    ...{ input, output, cacheRead, cacheWrite, flaw, shapeFlaw, provider },
   });
   return { no: rowId, messageCount, steps: whole ? 0 : steps, list };
+}
+
+/** Where the record of a call is stored. */
+export type RecordPlace = Readonly<Record<'start' | 'size', number>> & { readonly page: ArtifactNo };
+
+/** The facts in the record of a stored call; undefined for an unknown number. */
+export function storedDetails({ db, artifacts }: ReadChain, no: number): CallDetails | undefined {
+  const place = db.one<RecordPlace>('SELECT page, start, size FROM request WHERE no = ?', no);
+  return place && callDetails(artifacts.readRange(place.page, place.start, place.start + place.size));
 }
 
 /** The row of a system prompt and tools, found by content. */

@@ -3,12 +3,13 @@ import { badRequest, canonicalJson, defined, encodeText, isObject, type Json, ty
 import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { CapturedCall, Provider } from '../../contract/index.js';
 import { outsideDigest } from '../rebuild/rebuild.js';
+import type { WireDetails } from '../runtimes/claude-code/records.js';
 import { maxRecordBytes, messageHash, orderWithHash, shapeHash, withBlocks } from '../shared/canonical.js';
 import { listRow, readList } from '../shared/lists.js';
 import { readBody, readReply, type WireBody, type WireReply } from '../shared/wire.js';
 import { type BaseCall, type NewCall, putCall, saveShape } from './calls.js';
-import { joinNewCall } from './join.js';
-import { openTexts } from './texts.js';
+import { joinRecent, waitForAnswer } from './join.js';
+import { openTexts, type ShapeRow, type Texts } from './texts.js';
 
 /** The headers that influence a reply. No other header of a request is stored (R5). */
 const keptHeaders = ['anthropic-version', 'anthropic-beta', 'openai-beta'];
@@ -26,93 +27,113 @@ export function captureCall(chain: WriteChain, call: CapturedCall): { requestId:
   const reply = readReply(call.provider, call.reply);
   const at = parseInstant(call.at) ?? chain.clock();
   const requestId = chain.newId();
+  const [agent, version] = /^([^\s/]+)(?:\/(\S+))?/.exec(call.headers['user-agent'] ?? '')?.slice(1) ?? [];
+  const record = makeRecord(wire, {
+    id: requestId,
+    at: call.at,
+    ...{ agent, version, digest: digestBody(body, wire), withheld: call.withheld ?? [] },
+    sent: { provider: call.provider, path: call.path, status: call.status },
+    order: wire.order,
+    headers: Object.fromEntries(keptHeaders.flatMap((name) => (call.headers[name] === undefined ? [] : [[name, call.headers[name]]]))),
+  });
   return chain.artifacts.transaction(() => {
     const source = sourceOfCalls(chain, wireFormat);
-    const no = storeCall(chain, {
-      requestId,
-      source,
-      sessionId: wire.sessionId ?? call.sessionId ?? '',
-      at,
-      provider: call.provider,
-      wire,
-      reply,
-      record: makeRecord(call, wire, requestId, digestBody(body, wire)),
-      baseFor: (numbers) => baseFor(chain, source, numbers),
-    });
-    joinNewCall(chain, { no, at }, reply);
+    const sessionId = wire.sessionId ?? call.sessionId ?? '';
+    const no = storeCall(chain, { requestId, source, sessionId, at, provider: call.provider, wire, reply, record, continues: true });
+    waitForAnswer(chain, no, reply);
+    joinRecent(chain, at);
     return { requestId };
   });
 }
 
 /** A call outside of any transcript, split into the parts that are stored. */
-export interface OutsideCall {
-  readonly requestId: string;
+interface OutsideCall extends Pick<NewCall, 'requestId' | 'at'> {
   /** The source that holds all calls of its kind. */
   readonly source: number;
   readonly sessionId: string;
-  readonly at: number;
   readonly provider: Provider;
   readonly wire: WireBody;
   readonly reply: WireReply;
   /** The record of the call, without the hash of its shape. */
   readonly record: JsonObject;
-  /** Finds the call whose list this one continues. Without it, the list is stored whole. */
-  readonly baseFor?: (numbers: readonly number[]) => Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'>;
+  /** Whether its list may continue that of an earlier call. Otherwise, the list is stored whole. */
+  readonly continues?: true;
 }
 
 /** Stores a call inside the caller's transaction and returns its row. @throws BAD_REQUEST for a part that is nested too deeply. */
-export function storeCall(chain: WriteChain, { requestId, source, sessionId, at, provider, wire, reply, ...call }: OutsideCall): number {
+export function storeCall(chain: WriteChain, { wire, reply, record, ...call }: OutsideCall): number {
   const shapeText = encodeText(JSON.stringify(wire.shape));
   const namedShape = shapeHash(shapeText);
   if (!namedShape) throw badRequest('body', 'the system prompt or tools are nested too deeply');
-  const record = encodeText(JSON.stringify({ ...call.record, shapeHash: namedShape.toString('hex') }));
-  const texts = openTexts(chain, record);
-  const numbers = wire.messages.map((message) => {
-    const text = encodeText(JSON.stringify(message));
-    const hash = messageHash(text);
-    if (!hash) throw badRequest('body', 'a message is nested too deeply');
-    return texts.keepMessage(hash.toString('hex'), { text, order: orderWithHash(text, hash) }, undefined);
+  const hash = namedShape.toString('hex');
+  return storeWithTexts(chain, {
+    ...{ ...call, model: wire.model, usage: reply.usage },
+    record: encodeText(JSON.stringify({ ...record, shapeHash: hash })),
+    numbers: (texts) =>
+      wire.messages.map((message) => {
+        const number = keepMessage(texts, encodeText(JSON.stringify(message)));
+        if (number === undefined) throw badRequest('body', 'a message is nested too deeply');
+        return number;
+      }),
+    shape: (texts) => {
+      const shape = texts.keepShape({ hash, line: { start: 0, end: 0 }, range: undefined, text: shapeText });
+      if (typeof shape === 'string') throw new Error(shape);
+      return shape;
+    },
   });
-  const shape = texts.keepShape({ hash: namedShape.toString('hex'), line: { start: 0, end: 0 }, range: undefined, text: shapeText });
-  if (typeof shape === 'string') throw new Error(shape);
+}
+
+/** Keeps a message whose hash nobody named. Undefined if it is no JSON, or nested too deeply. */
+export function keepMessage(texts: Texts, text: Uint8Array): number | undefined {
+  const hash = messageHash(text);
+  return hash && texts.keepMessage(hash.toString('hex'), { text, order: orderWithHash(text, hash) }, undefined);
+}
+
+/** A call with what stores its texts: its messages, whose numbers are returned, and its system prompt and tools. */
+interface CallWithTexts extends Omit<OutsideCall, 'wire' | 'reply' | 'record'>, Pick<NewCall, 'model' | 'usage'> {
+  readonly record: Uint8Array;
+  readonly numbers: (texts: Texts) => readonly number[];
+  readonly shape: (texts: Texts) => ShapeRow | null;
+}
+
+/** Stores the texts of a call and its row, which it returns. */
+export function storeWithTexts(chain: WriteChain, { record, source, sessionId, continues, ...call }: CallWithTexts): number {
+  const texts = openTexts(chain, record);
+  const numbers = call.numbers(texts);
+  const shape = call.shape(texts);
   const line = { start: 0, end: record.length };
   const place = texts.finish([line]).get(line);
-  if (!place) throw new Error('the record of a captured call was not stored');
+  if (!place) throw new Error('the record of a call was not stored');
   texts.save(source);
   return putCall(chain, {
-    requestId,
+    ...call,
     conversation: conversationOf(chain, source, sessionId),
     place: { ...place, size: record.length },
-    at,
-    model: wire.model,
-    shape: saveShape(chain, shape),
-    ...(call.baseFor?.(numbers) ?? { base: undefined, keep: 0, numbers, listAt: () => undefined }),
-    usage: reply.usage,
-    provider,
+    shape: shape && saveShape(chain, shape),
+    ...(continues ? baseFor(chain, source, numbers) : { base: undefined, keep: 0, numbers, listAt: () => undefined }),
   }).no;
 }
 
-function makeRecord(call: CapturedCall, wire: WireBody, id: string, digest: string): JsonObject {
-  const [agent, version] = /^([^\s/]+)(?:\/(\S+))?/.exec(call.headers['user-agent'] ?? '')?.slice(1) ?? [];
-  const headers = Object.fromEntries(keptHeaders.flatMap((name) => (call.headers[name] === undefined ? [] : [[name, call.headers[name]]])));
+/** What a record says of a call beside the parts of its body. */
+interface RecordFacts extends Pick<WireDetails, 'order' | 'headers' | 'by'> {
+  readonly id: string;
+  readonly at: string;
+  readonly agent: string | undefined;
+  readonly version?: string | undefined;
+  readonly digest: string | undefined;
+  readonly withheld: readonly string[];
+  readonly sent: Pick<CapturedCall, 'provider' | 'path'> & Pick<WireDetails, 'status'>;
+}
+
+/** The record of a call outside of any transcript, without the hash of its shape. */
+export function makeRecord(wire: WireBody, { id, at, agent, version, digest, withheld, sent, order, headers, by }: RecordFacts): JsonObject {
   return {
-    type: 'api-request',
-    id,
-    timestamp: call.at,
-    ...defined({ querySource: agent, version }),
+    ...{ type: 'api-request', id, timestamp: at, ...defined({ querySource: agent, version }) },
     params: wire.params,
     cacheControl: wire.marks.map(({ path, value }) => ({ path: [...path], value })),
-    requestDigest: digest,
-    withheld: [...wire.withheld, ...(call.withheld ?? [])],
-    wire: {
-      provider: call.provider,
-      path: call.path,
-      status: call.status,
-      layout: { ...wire.layout },
-      order: [...wire.order],
-      head: [...wire.head],
-      headers,
-    },
+    ...defined({ requestDigest: digest }),
+    withheld: [...wire.withheld, ...withheld],
+    wire: { ...sent, layout: { ...wire.layout }, order: [...order], head: [...wire.head], headers: { ...headers }, ...defined({ by }) },
   };
 }
 
@@ -145,7 +166,7 @@ export function sourceOfCalls({ db, project, clock, newId }: WriteChain, format:
 }
 
 /** Finds or creates the row of a session's main conversation. */
-export function conversationOf({ db, project }: WriteChain, source: number, sessionId: string): number {
+function conversationOf({ db, project }: WriteChain, source: number, sessionId: string): number {
   const known = db.one<{ no: number }>("SELECT no FROM requestConversation WHERE source = ? AND sessionId = ? AND agentId = ''", source, sessionId);
   return (
     known?.no ??
@@ -157,7 +178,7 @@ export function conversationOf({ db, project }: WriteChain, source: number, sess
 const basesSearched = 16;
 
 /** The call whose list this one continues, so that only the rest is stored. */
-export function baseFor({ db }: ReadChain, source: number, numbers: readonly number[]): Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'> {
+function baseFor({ db }: ReadChain, source: number, numbers: readonly number[]): Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'> {
   const listAt = (no: number) => listRow(db, no);
   const latest = db.all<BaseCall>(
     `SELECT no, messageCount, steps FROM request WHERE conversation IN (SELECT no FROM requestConversation WHERE source = ?) ORDER BY no DESC LIMIT ?`,

@@ -23,28 +23,28 @@ const recent = 10 * 60 * 1000;
 const headLength = 120;
 
 /** Remembers a call until a transcript with its answer is imported. */
-export function waitForAnswer(chain: WriteChain, no: number, reply: WireReply): void {
-  for (const mark of marksOfReply(reply))
-    chain.db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', chain.project, mark, no);
+export const waitForAnswer = (chain: WriteChain, no: number, reply: WireReply): void => waitForMarks(chain, no, marksOfReply(reply));
+
+/** Remembers a call by the marks of its answer. */
+export function waitForMarks({ db, project }: WriteChain, no: number, marks: readonly string[]): void {
+  for (const mark of marks) db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', project, mark, no);
 }
 
-/** Connects a new captured call with an answer that was imported already. */
-export function joinNewCall(chain: WriteChain, call: Pick<OpenCall, 'no' | 'at'>, reply: WireReply): void {
-  waitForAnswer(chain, call.no, reply);
-  joinRecent(chain, call.at);
+/** Stores the commit with the answer of a call, and where the answer begins. */
+export function setAnswer(
+  { db, project }: WriteChain,
+  no: number,
+  commit: CommitSeq,
+  key: EntryKey | null,
+  record = key === null ? null : recordId(key),
+): void {
+  db.run('UPDATE request SET context = ?, replyKey = ?, replyRecord = ? WHERE no = ? AND project = ?', commit, key, record, no, project);
 }
 
 /** Connects calls that wait for their answers with the commits since shortly before a time. */
 export function joinRecent(chain: WriteChain, at: number): void {
-  const rows = chain.db.all<{ seq: ContextRow['seq'] }>(
-    'SELECT seq FROM context WHERE +project = ? AND createdAt >= ? ORDER BY seq',
-    chain.project,
-    at - recent,
-  );
-  joinAnswers(
-    chain,
-    rows.map(({ seq }) => seq),
-  );
+  const sql = 'SELECT seq FROM context WHERE +project = ? AND createdAt >= ? ORDER BY seq';
+  joinAnswers(chain, chain.db.rows<[CommitSeq]>(sql, chain.project, at - recent).flat());
 }
 
 /** Connects new commits with calls that were captured earlier. */
@@ -57,14 +57,7 @@ export function joinAnswers(chain: WriteChain, commits: Iterable<CommitSeq>): vo
       const call = marks.map((mark) => callWith(chain, mark, commit, key)).find((found) => found !== undefined);
       if (!call) continue;
       db.run('DELETE FROM requestReply WHERE request = ?', call.no);
-      db.run(
-        'UPDATE request SET context = ?, replyKey = ?, replyRecord = ? WHERE no = ? AND project = ?',
-        commit.seq,
-        key,
-        recordId(key),
-        call.no,
-        project,
-      );
+      setAnswer(chain, call.no, seq, key);
     }
   }
 }

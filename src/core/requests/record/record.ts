@@ -1,6 +1,7 @@
 import { sha256Of } from '../../artifacts/index.js';
-import type { ArtifactNo, ByteRange } from '../../base/index.js';
+import { type ByteRange, once, onceFor } from '../../base/index.js';
 import type { ReadChain, WriteChain } from '../../chain/index.js';
+import type { RequestTokens } from '../../contract/index.js';
 import type { FileBytes } from '../../formats/index.js';
 import {
   type ApiRequest,
@@ -13,12 +14,12 @@ import {
 import { findReader } from '../runtimes/runtimes.js';
 import { membersAt, stringIn } from '../shared/json-ranges.js';
 import { listRow, type MessageListRow } from '../shared/lists.js';
-import { type BaseCall, putCall } from './calls.js';
+import { type BaseCall, putCall, type RecordPlace, saveShape } from './calls.js';
 import { openResolver, type Resolver } from './resolve.js';
-import { conversationRows, type Gap, gapRows, shapeRows } from './rows.js';
+import { conversationRows, type Gap, gapRows } from './rows.js';
 import { type ArtifactRange, messageKeys, openTexts, type ShapeRow, type StoredRange, type Texts } from './texts.js';
 
-export interface TakenRecords {
+interface TakenRecords {
   /** The parts of the file that are stored with its calls, in file order. They need not be stored again with the file. */
   readonly stored: readonly StoredRange[];
   readonly calls: number;
@@ -28,14 +29,14 @@ export interface TakenRecords {
   save(source: number): void;
 }
 
-export interface RecordsFile {
+interface RecordsFile {
   readonly bytes: FileBytes;
   /** Returns the whole file in memory. Called only if the file has records. */
   readonly whole: () => Uint8Array;
   readonly format: string;
 }
 
-export interface RecordsInput extends RecordsFile {
+interface RecordsInput extends RecordsFile {
   /** Lines before this byte were stored earlier. */
   readonly from: number;
   /** The source's row, if an earlier state of the file was imported. */
@@ -119,17 +120,8 @@ interface OpenRequest extends UnfinishedCall {
 
 /** The last call of each agent of the source, for replies that arrive later. */
 function openRequests(chain: ReadChain, source: number): Map<string, OpenRequest> {
-  interface Row {
-    no: number;
-    agentId: string;
-    replyRecord: string | null;
-    replyMessage: string | null;
-    input: number | null;
-    output: number | null;
-    cacheRead: number | null;
-    cacheWrite: number | null;
-  }
-  const rows = chain.db.all<Row>(
+  type Row = Readonly<Record<'replyRecord' | 'replyMessage', string | null>> & RequestTokens;
+  const rows = chain.db.all<Row & { no: number; agentId: string }>(
     `SELECT r.no, c.agentId, r.replyRecord, r.replyMessage, r.input, r.output, r.cacheRead, r.cacheWrite
        FROM requestConversation c JOIN request r ON r.no = (SELECT MAX(no) FROM request WHERE conversation = c.no)
       WHERE c.source = ? ORDER BY r.no`,
@@ -145,20 +137,14 @@ function openRequests(chain: ReadChain, source: number): Map<string, OpenRequest
 
 /** Numbers of messages that this source itself contains. Messages of another file do not count for it. */
 function storedBy(chain: ReadChain, source: number | undefined): (hash: string) => number | undefined {
+  const { db, project } = chain;
+  const message = 'SELECT no FROM requestMessage WHERE project = ? AND hash = ?';
+  const pageOf = 'SELECT source, first + count AS end FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1';
   return (hash) => {
     if (source === undefined) return undefined;
     for (const key of messageKeys(hash)) {
-      const row = chain.db.one<{ no: number }>(
-        'SELECT no FROM requestMessage WHERE project = ? AND hash = ?',
-        chain.project,
-        Buffer.from(key, 'hex'),
-      );
-      const page =
-        row &&
-        chain.db.one<{ source: number; end: number }>(
-          'SELECT source, first + count AS end FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1',
-          row.no,
-        );
+      const row = db.one<{ no: number }>(message, project, Buffer.from(key, 'hex'));
+      const page = row && db.one<{ source: number; end: number }>(pageOf, row.no);
       if (row && page?.source === source && row.no < page.end) return row.no;
     }
     return undefined;
@@ -168,11 +154,10 @@ function storedBy(chain: ReadChain, source: number | undefined): (hash: string) 
 /** Stores and returns the shape that the file has for a hash, or returns the reason why it has none. */
 function shapeFinder(file: Uint8Array, from: number, records: Records, texts: Texts): (hash: string) => ShapeRow | string {
   const inStretch = byHash(records.shapes);
-  let earlier: ReadonlyMap<string, readonly RecordedText[]> | undefined;
+  const earlier = once(() => byHash(from > 0 ? readRecords(file, 0, from).shapes : []));
   return (hash) => {
     const here = inStretch.get(hash);
-    if (!here && from > 0) earlier ??= byHash(readRecords(file, 0, from).shapes);
-    const [first, ...others] = here ?? earlier?.get(hash) ?? [];
+    const [first, ...others] = here ?? earlier().get(hash) ?? [];
     if (!first) return `no system prompt and tools with the hash ${hash || 'that it should name'} are recorded before it`;
     const shape = texts.keepShape(here ? first : { ...first, range: undefined });
     for (const other of others) {
@@ -183,15 +168,7 @@ function shapeFinder(file: Uint8Array, from: number, records: Records, texts: Te
   };
 }
 
-function byHash(texts: readonly RecordedText[]): Map<string, RecordedText[]> {
-  const map = new Map<string, RecordedText[]>();
-  for (const text of texts) {
-    const same = map.get(text.hash);
-    if (same) same.push(text);
-    else map.set(text.hash, [text]);
-  }
-  return map;
-}
+const byHash = (texts: readonly RecordedText[]): Map<string, RecordedText[]> => Map.groupBy(texts, ({ hash }) => hash);
 
 /** The lines that are stored with the calls: those of calls, and the bytes around messages and shapes. */
 const linesOf = (records: Records): ByteRange[] =>
@@ -226,7 +203,7 @@ function saveCalls(chain: WriteChain, { file, source, calls, shapes, places, ope
   const { db, project } = chain;
   const conversations = conversationRows(chain, source);
   const gapOf = gapRows(chain, source);
-  const shapeNo = shapeRows(chain);
+  const shapeNo = onceFor((shape: ShapeRow) => saveShape(chain, shape));
   const later = new Map(calls.map(({ call }, index) => [call.id, index]));
   const saved = new Map<string, Base>();
   const lists = new Map<number, MessageListRow>();
@@ -248,25 +225,14 @@ function saveCalls(chain: WriteChain, { file, source, calls, shapes, places, ope
     const linked = flaw === null && base !== undefined && call.keep > 0 ? base : undefined;
     const place = places.get(call.line);
     if (!place) throw new Error(`the record of call ${call.id} was not stored`);
-    const stored = putCall(chain, {
-      requestId,
-      conversation: conversations(call),
-      place: { ...place, size: line.length },
-      at: call.at,
-      model: call.model ?? null,
-      shape: typeof shape === 'string' ? null : shapeNo(shape),
-      base: linked,
-      keep: linked ? call.keep : 0,
-      numbers,
-      listAt,
-      reply: call.reply,
-      before: call.reply ? null : recordBefore(file, call.line.start),
-      usage: call.reply?.usage(),
-      flaw,
-      shapeFlaw: typeof shape === 'string' ? shape : null,
+    const { list, ...stored } = putCall(chain, {
+      ...{ requestId, conversation: conversations(call), place: { ...place, size: line.length }, at: call.at, model: call.model ?? null },
+      ...(typeof shape === 'string' ? { shape: null, shapeFlaw: shape } : { shape: shapeNo(shape) }),
+      ...{ base: linked, keep: linked ? call.keep : 0, numbers, listAt, flaw },
+      ...{ reply: call.reply, before: call.reply ? null : recordBefore(file, call.line.start), usage: call.reply?.usage() },
     });
-    lists.set(stored.no, stored.list);
-    saved.set(requestId, { no: stored.no, messageCount: stored.messageCount, steps: stored.steps, flaw });
+    lists.set(stored.no, list);
+    saved.set(requestId, { ...stored, flaw });
   });
   for (const [agent, reply] of records.lateReplies) saveReply(chain, open.get(agent)?.no ?? 0, reply);
   for (const { messageId, paused, resumed } of records.resumed) joinHalves(chain, messageId, paused, resumed);
@@ -276,51 +242,30 @@ function saveReply(chain: WriteChain, no: number, { record, messageId, usage }: 
   const { input, output, cacheRead, cacheWrite } = usage();
   chain.db.run(
     'UPDATE request SET replyRecord = ?, replyMessage = ?, input = ?, output = ?, cacheRead = ?, cacheWrite = ? WHERE no = ? AND project = ?',
-    record,
-    messageId,
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    no,
-    chain.project,
+    ...[record, messageId, input, output, cacheRead, cacheWrite, no, chain.project],
   );
 }
 
 /** A paused reply continues in another call. Both have the whole message as their reply. */
 function joinHalves(chain: WriteChain, messageId: string, paused: string, resumed: string): void {
-  const { db, project } = chain;
-  const half = db.one<{ replyRecord: string }>(
-    'SELECT replyRecord FROM request WHERE project = ? AND requestId IN (?, ?) AND replyMessage = ?',
-    project,
-    paused,
-    resumed,
-    messageId,
-  );
+  const values = { project: chain.project, paused, resumed, messageId };
+  const halves = 'project = :project AND requestId IN (:paused, :resumed)';
+  const half = chain.db.one<{ record: string }>(`SELECT replyRecord AS record FROM request WHERE ${halves} AND replyMessage = :messageId`, values);
   if (half)
-    db.run(
-      'UPDATE request SET replyMessage = ?, replyRecord = ? WHERE project = ? AND requestId IN (?, ?) AND replyRecord IS NULL',
-      messageId,
-      half.replyRecord,
-      project,
-      paused,
-      resumed,
-    );
+    chain.db.run(`UPDATE request SET replyMessage = :messageId, replyRecord = :record WHERE ${halves} AND replyRecord IS NULL`, {
+      ...values,
+      ...half,
+    });
 }
 
 /** The id to store a call under: its own, with digits of the record's hash if it is taken. Undefined if this record is stored already. */
 function freeId(chain: ReadChain, id: string, line: Uint8Array): string | undefined {
-  const isSame = (row: { page: ArtifactNo; start: number; size: number }): boolean =>
-    row.size === line.length && Buffer.compare(chain.artifacts.read(row.page).subarray(row.start, row.start + row.size), line) === 0;
   const rowOf = (name: string) =>
-    chain.db.one<{ page: ArtifactNo; start: number; size: number }>(
-      'SELECT page, start, size FROM request WHERE project = ? AND requestId = ?',
-      chain.project,
-      name,
-    );
+    chain.db.one<RecordPlace>('SELECT page, start, size FROM request WHERE project = ? AND requestId = ?', chain.project, name);
   const taken = rowOf(id);
   if (!taken) return id;
-  if (isSame(taken)) return undefined;
+  const { page, start, size } = taken;
+  if (size === line.length && Buffer.compare(chain.artifacts.read(page).subarray(start, start + size), line) === 0) return undefined;
   const other = `${id}~${sha256Of(line).toString('hex').slice(0, 12)}`;
   return rowOf(other) ? undefined : other;
 }

@@ -1,13 +1,12 @@
 import { sha256Of } from '../../artifacts/index.js';
-import type { ByteRange } from '../../base/index.js';
-import { once } from '../../base/index.js';
+import { type ByteRange, once, onceFor } from '../../base/index.js';
 import { type RecordedText, type Records, type ReplyBlock, readRecords, replyMessage, userMessages } from '../runtimes/claude-code/records.js';
 import { cacheMark, inOrder, messageHash, orderWithHash } from '../shared/canonical.js';
 import { canonicalOrder } from '../shared/json-ranges.js';
 import type { PageText } from '../shared/pages.js';
 
 /** The message of a hash in the file, verified, or the reason why it is missing. */
-export type ResolvedMessage = { readonly message: PageText; readonly range: ByteRange | undefined } | { readonly gap: string };
+type ResolvedMessage = { readonly message: PageText; readonly range: ByteRange | undefined } | { readonly gap: string };
 
 export interface Resolver {
   find(hash: string, isStored: () => boolean): ResolvedMessage | 'stored';
@@ -25,11 +24,10 @@ export function openResolver(file: Uint8Array, from: number, records: Records): 
   const whole = once(() => (from > 0 ? lookup(readRecords(file)) : stretch));
   const parts = once(() => whole().parts());
   const prompts = once(() => new Map([...userMessages(file)].flatMap((text) => hashed(text))));
-  const found = new Map<string, ResolvedMessage>();
+  const found = onceFor(stretch.find);
   return {
     find(hash, isStored) {
-      const here = found.get(hash) ?? stretch.find(hash);
-      if (here) found.set(hash, here);
+      const here = found(hash);
       if (here) return here;
       if (isStored()) return 'stored';
       const elsewhere = whole().find(hash);
@@ -46,39 +44,28 @@ export function openResolver(file: Uint8Array, from: number, records: Records): 
   };
 }
 
-interface Lookup {
-  find(hash: string): ResolvedMessage | undefined;
-  reply(messageId: string): QuickReply | undefined;
-  /** The received parts of interrupted replies. */
-  parts(): ReadonlyMap<string, PageText>;
-}
-
 /** A reply with the hash of its bytes in canonical order, which is its own hash if its numbers and strings are canonical too. */
 interface QuickReply {
   readonly hash: string | undefined;
   readonly message: PageText;
 }
 
-function lookup(records: Records): Lookup {
-  const given = new Map<string, RecordedText[]>();
-  for (const text of records.messages) {
-    const same = given.get(text.hash);
-    if (same) same.push(text);
-    else given.set(text.hash, [text]);
-  }
+function lookup(records: Records) {
+  const given = Map.groupBy(records.messages, ({ hash }) => hash);
   const replies = once(() => new Map([...records.replies].map(([id, blocks]) => [id, quickReply(blocks)])));
   const byHash = once(() => new Map([...replies().values()].map((reply) => [reply.hash, reply.message])));
   const bySlowHash = once(() => new Map([...replies().values()].flatMap(({ message }) => hashed(message.text))));
   return {
-    find(hash) {
+    find(hash: string): ResolvedMessage | undefined {
       const texts = given.get(hash);
       const found = texts && checked(texts, hash);
       if (found) return found;
       const message = byHash().get(hash) ?? bySlowHash().get(hash);
       return message && { message, range: undefined };
     },
-    reply: (messageId) => replies().get(messageId),
-    parts: () =>
+    reply: (messageId: string): QuickReply | undefined => replies().get(messageId),
+    /** The received parts of interrupted replies. */
+    parts: (): ReadonlyMap<string, PageText> =>
       new Map(
         [...records.replies.values()].flatMap((blocks) =>
           blocks.length > maxBlocks ? [] : blocks.slice(1).flatMap((_, index) => hashed(replyMessage(blocks, index + 1))),

@@ -1,7 +1,5 @@
 import type { WriteChain } from '../../chain/index.js';
 import { type ApiRequest, agentOf } from '../runtimes/claude-code/records.js';
-import { saveShape } from './calls.js';
-import type { ShapeRow } from './texts.js';
 
 /** A message that a call refers to and that is missing in the file. */
 export interface Gap {
@@ -34,18 +32,6 @@ export function gapRows(chain: WriteChain, source: number): (gap: Gap) => number
   return ({ hash, reason }) => {
     const bytes = Buffer.from(hash, 'hex');
     const known = db.one<{ no: number }>('SELECT no FROM requestGap WHERE source = ? AND hash = ?', source, bytes);
-    return known
-      ? known.no
-      : db.run('INSERT INTO requestGap (project, source, hash, reason) VALUES (?, ?, ?, ?)', project, source, bytes, reason).rowId;
-  };
-}
-
-/** Finds or creates the row of a shape. */
-export function shapeRows(chain: WriteChain): (shape: ShapeRow) => number {
-  const saved = new Map<ShapeRow, number>();
-  return (shape) => {
-    const no = saved.get(shape) ?? saveShape(chain, shape);
-    saved.set(shape, no);
-    return no;
+    return known?.no ?? db.run('INSERT INTO requestGap (project, source, hash, reason) VALUES (?, ?, ?, ?)', project, source, bytes, reason).rowId;
   };
 }

@@ -1,9 +1,9 @@
-import { type ArtifactNo, type ByteRange, decodeText, encodeText, parseJson } from '../../base/index.js';
+import { type ArtifactNo, type ByteRange, decodeText, encodeText, onceFor, parseJson } from '../../base/index.js';
 import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { RecordedText } from '../runtimes/claude-code/records.js';
 import { orderWithHash, shapeHash } from '../shared/canonical.js';
 import { membersAt } from '../shared/json-ranges.js';
-import { type ListPage, openPage, type PageText, pageLimit, textAt, writePage } from '../shared/pages.js';
+import { openPage, type PageText, pageLimit, textAt, writePage } from '../shared/pages.js';
 
 /** A part of the file at `at` that an artifact holds, so that it need not be stored again with the file. */
 export interface StoredRange {
@@ -19,18 +19,7 @@ export interface ArtifactRange {
 }
 
 /** Collects the texts that one import stores: messages in pages, shapes and record lines in artifacts. */
-export interface Texts {
-  /** The number of the message with this hash. Stores the message if needed. The caller has checked the hash. */
-  keepMessage(hash: string, message: PageText, range: ByteRange | undefined): number;
-  has(hash: string): boolean;
-  keepShape(shape: RecordedText): ShapeRow | string;
-  /** Writes the texts still in memory, and the record lines without the messages and shapes in them. Returns the place of each line. */
-  finish(lines: readonly ByteRange[]): ReadonlyMap<ByteRange, ArtifactRange>;
-  /** The parts of the file that are stored so far. */
-  ranges(): readonly StoredRange[];
-  /** Writes the rows that refer to the stored artifacts. */
-  save(source: number): void;
-}
+export type Texts = ReturnType<typeof openTexts>;
 
 export interface ShapeRow {
   readonly hash: Buffer;
@@ -39,7 +28,7 @@ export interface ShapeRow {
   readonly rest: string | null;
 }
 
-export const pageType = 'application/x-stemma-messages';
+const pageType = 'application/x-stemma-messages';
 const linesType = 'application/jsonl';
 /** Record lines are stored in large blocks, which compress well because lines resemble each other. Lines are read rarely and one at a time. */
 const linesLimit = 256 * 1024;
@@ -61,7 +50,7 @@ interface Kept {
 }
 
 /** Opens the store for the texts of one import. */
-export function openTexts(chain: WriteChain, file: Uint8Array): Texts {
+export function openTexts(chain: WriteChain, file: Uint8Array) {
   const { db, project, artifacts } = chain;
   const kept = new Map<string, Kept>();
   const uses: { readonly at: number; readonly length: number; readonly place: () => ArtifactRange | undefined }[] = [];
@@ -91,8 +80,9 @@ export function openTexts(chain: WriteChain, file: Uint8Array): Texts {
   };
 
   return {
-    has: (hash) => kept.has(hash),
-    keepMessage(hash, message, range) {
+    has: (hash: string): boolean => kept.has(hash),
+    /** The number of the message with this hash. Stores the message if needed. The caller has checked the hash. */
+    keepMessage(hash: string, message: PageText, range: ByteRange | undefined): number {
       const key = messageKey(hash, message);
       const now = kept.get(key);
       if (now) {
@@ -115,7 +105,7 @@ export function openTexts(chain: WriteChain, file: Uint8Array): Texts {
       if (size >= pageLimit) flush();
       return one.no;
     },
-    keepShape({ hash, text, range }) {
+    keepShape({ hash, text, range }: RecordedText): ShapeRow | string {
       if (!text) return 'the recorded system prompt and tools are larger than any request';
       const named = Buffer.from(hash, 'hex');
       if (!orderWithHash(text, named)) {
@@ -125,7 +115,8 @@ export function openTexts(chain: WriteChain, file: Uint8Array): Texts {
       }
       return { hash: named, ...storeShape(chain, stored, text, range) };
     },
-    finish(lines) {
+    /** Writes the texts still in memory, and the record lines without the messages and shapes in them. Returns the place of each line. */
+    finish(lines: readonly ByteRange[]): ReadonlyMap<ByteRange, ArtifactRange> {
       flush();
       for (const { at, length, place } of uses) {
         const where = place();
@@ -134,8 +125,10 @@ export function openTexts(chain: WriteChain, file: Uint8Array): Texts {
       stored.sort((a, b) => a.at - b.at);
       return storeLines(chain, file, stored, lines);
     },
-    ranges: () => stored,
-    save(source) {
+    /** The parts of the file that are stored so far. */
+    ranges: (): readonly StoredRange[] => stored,
+    /** Writes the rows that refer to the stored artifacts. */
+    save(source: number): void {
       for (const { first, count, artifact } of pages)
         db.run('INSERT INTO requestPage (first, project, source, count, artifact) VALUES (?, ?, ?, ?, ?)', first, project, source, count, artifact);
     },
@@ -144,17 +137,13 @@ export function openTexts(chain: WriteChain, file: Uint8Array): Texts {
 
 /** Finds the place of a message that an earlier import stored, if its bytes are equal. */
 function storedPlaceFinder({ db, artifacts }: ReadChain): (no: number, text: Uint8Array) => ArtifactRange | undefined {
-  const opened = new Map<ArtifactNo, ListPage>();
+  const pageAt = onceFor((artifact: ArtifactNo) => openPage(artifacts.read(artifact)));
+  const select = 'SELECT first, artifact FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1';
   return (no, text) => {
-    const row = db.one<{ first: number; artifact: ArtifactNo }>(
-      'SELECT first, artifact FROM requestPage WHERE first <= ? ORDER BY first DESC LIMIT 1',
-      no,
-    );
-    if (!row) return undefined;
-    const page = opened.get(row.artifact) ?? openPage(artifacts.read(row.artifact));
-    opened.set(row.artifact, page);
-    const index = no - row.first;
-    return Buffer.compare(textAt(page, index), text) === 0 ? { artifact: row.artifact, start: page.starts[index] as number } : undefined;
+    const { first, artifact } = db.one<{ first: number; artifact: ArtifactNo }>(select, no) ?? {};
+    if (first === undefined || artifact === undefined) return undefined;
+    const page = pageAt(artifact);
+    return Buffer.compare(textAt(page, no - first), text) === 0 ? { artifact, start: page.starts[no - first] as number } : undefined;
   };
 }
 

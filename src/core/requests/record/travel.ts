@@ -1,18 +1,28 @@
-import { type ArtifactNo, badRequest, type CommitSeq, decodeText, type EntryKey, encodeText, isObject, parseJson } from '../../base/index.js';
+import {
+  type ArtifactNo,
+  badRequest,
+  type CommitSeq,
+  decodeText,
+  type EntryKey,
+  encodeText,
+  isObject,
+  onceFor,
+  parseJson,
+} from '../../base/index.js';
 import { keep, recalled, type WriteChain } from '../../chain/index.js';
-import type { Provider } from '../../contract/index.js';
-import { messageHash, orderWithHash } from '../shared/canonical.js';
+import type { Provider, RequestTokens } from '../../contract/index.js';
+import { shownCounts } from '../runtimes/runtime.js';
 import { listRow, readList } from '../shared/lists.js';
 import { type MessageReader, messageReader } from '../shared/messages.js';
 import { textAt } from '../shared/pages.js';
 import { bodiesFormat } from './bodies.js';
-import { putCall, saveShape } from './calls.js';
-import { baseFor, conversationOf, sourceOfCalls, wireFormat } from './capture.js';
-import { joinRecent } from './join.js';
-import { openTexts } from './texts.js';
+import type { RecordPlace } from './calls.js';
+import { keepMessage, sourceOfCalls, storeWithTexts, wireFormat } from './capture.js';
+import { joinRecent, setAnswer, waitForMarks } from './join.js';
+import type { Texts } from './texts.js';
 
 /** A call that belongs to no file, in the form that is pushed to a hub and pulled. Its messages, system prompt and tools are objects. */
-export interface TravelingCall {
+export interface TravelingCall extends RequestTokens {
   readonly no: number;
   readonly requestId: string;
   readonly format: string;
@@ -20,10 +30,6 @@ export interface TravelingCall {
   readonly at: number;
   readonly provider: Provider;
   readonly model: string | null;
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly cacheRead: number | null;
-  readonly cacheWrite: number | null;
   readonly record: string;
   /** In hexadecimal. */
   readonly shapeHash: string | null;
@@ -40,43 +46,13 @@ export interface TravelingCall {
   readonly marks: string;
 }
 
-/** The fields of a call that are pushed and pulled. */
-export const travelingFields: readonly (keyof TravelingCall)[] = [
-  'requestId',
-  'format',
-  'sessionId',
-  'at',
-  'provider',
-  'model',
-  'input',
-  'output',
-  'cacheRead',
-  'cacheWrite',
-  'record',
-  'shapeHash',
-  'system',
-  'tools',
-  'rest',
-  'messages',
-  'context',
-  'replyKey',
-  'replyRecord',
-  'marks',
-];
-
 /** The formats of the sources of calls that belong to no file. */
 export const callFormats: readonly string[] = [wireFormat, bodiesFormat];
-
-type StoredRow = Omit<TravelingCall, 'record' | 'messages' | 'marks'> & {
-  readonly page: ArtifactNo;
-  readonly start: number;
-  readonly size: number;
-};
 
 /** Calls that belong to no file, oldest first: those captured on the wire, and those of raw bodies. Other calls travel in their files. */
 export function* travelingCalls(chain: WriteChain, isKnown: (requestId: string) => boolean): Generator<TravelingCall> {
   const { db, project, artifacts } = chain;
-  const rows = db.all<StoredRow>(
+  const rows = db.all<Omit<TravelingCall, 'record' | 'messages' | 'marks'> & RecordPlace>(
     `SELECT r.no, r.requestId, s.format, c.sessionId, r.at, r.provider, r.model, r.input, r.output, r.cacheRead, r.cacheWrite, r.page, r.start,
             r.size, lower(hex(p.hash)) AS shapeHash, p.system, p.tools, p.rest, r.context, r.replyKey, r.replyRecord
        FROM request r JOIN requestConversation c ON c.no = r.conversation JOIN source s ON s.no = c.source LEFT JOIN requestShape p ON p.no = r.shape
@@ -120,51 +96,31 @@ function objectsOf(chain: WriteChain, reader: MessageReader, numbers: readonly n
 
 /** Stores a call of another project and returns its row. Call it inside a transaction. @throws BAD_REQUEST for invalid values. */
 export function storeTravelingCall(chain: WriteChain, call: Omit<TravelingCall, 'no'>): number {
-  const { db, project, artifacts } = chain;
   if (!callFormats.includes(call.format))
     throw badRequest('format', `A call has the format ${call.format}, but must have one of ${callFormats.join(', ')}.`);
   if (!isObject(parseJson(call.record))) throw badRequest('record', 'The record of a call is not a JSON object.');
-  const source = sourceOfCalls(chain, call.format);
-  const record = encodeText(call.record);
-  const texts = openTexts(chain, record);
   const objects = JSON.parse(call.messages) as ArtifactNo[];
   requireReadable(chain, objects);
-  const kept = new Map<ArtifactNo, ReturnType<typeof texts.keepMessage>>();
-  const numberOf = (object: ArtifactNo) => {
-    const text = artifacts.read(object);
-    const hash = messageHash(text);
-    if (!hash) throw badRequest('messages', 'A message of a call is not JSON.');
-    return texts.keepMessage(hash.toString('hex'), { text, order: orderWithHash(text, hash) }, undefined);
-  };
-  const numbers = objects.map((object) => {
-    const number = kept.get(object) ?? numberOf(object);
-    kept.set(object, number);
-    return number;
+  const { requestId, sessionId, at, provider, model, shapeHash, system, tools, rest, context } = call;
+  const numbers = (texts: Texts): number[] =>
+    objects.map(
+      onceFor((object) => {
+        const number = keepMessage(texts, chain.artifacts.read(object));
+        if (number === undefined) throw badRequest('messages', 'A message of a call is not JSON.');
+        return number;
+      }),
+    );
+  const no = storeWithTexts(chain, {
+    ...{ requestId, source: sourceOfCalls(chain, call.format), sessionId, at, provider, model, usage: shownCounts(call), numbers },
+    record: encodeText(call.record),
+    shape: () => (shapeHash === null ? null : { hash: Buffer.from(shapeHash, 'hex'), system, tools, rest }),
+    continues: true,
   });
-  const line = { start: 0, end: record.length };
-  const place = texts.finish([line]).get(line);
-  if (!place) throw new Error('the record of a call that arrived was not stored');
-  texts.save(source);
-  const { shapeHash, system, tools, rest, input, output, cacheRead, cacheWrite } = call;
-  const { no } = putCall(chain, {
-    requestId: call.requestId,
-    conversation: conversationOf(chain, source, call.sessionId),
-    place: { ...place, size: record.length },
-    at: call.at,
-    model: call.model,
-    shape: shapeHash === null ? null : saveShape(chain, { hash: Buffer.from(shapeHash, 'hex'), system, tools, rest }),
-    ...baseFor(chain, source, numbers),
-    usage: { input, output, cacheRead, cacheWrite },
-    provider: call.provider,
-  });
-  if (call.context !== null) {
-    const { context, replyKey, replyRecord } = call;
-    db.run('UPDATE request SET context = ?, replyKey = ?, replyRecord = ? WHERE no = ? AND project = ?', context, replyKey, replyRecord, no, project);
-    return no;
+  if (context !== null) setAnswer(chain, no, context, call.replyKey, call.replyRecord);
+  else {
+    waitForMarks(chain, no, (JSON.parse(call.marks) as string[]).map(String));
+    joinRecent(chain, at);
   }
-  for (const mark of JSON.parse(call.marks) as string[])
-    db.run('INSERT OR IGNORE INTO requestReply (project, mark, request) VALUES (?, ?, ?)', project, String(mark), no);
-  joinRecent(chain, call.at);
   return no;
 }
 
@@ -173,12 +129,10 @@ const mostMessageBytes = 256 * 1024 * 1024;
 
 /** @throws BAD_REQUEST if a call has more than a provider takes: a list may name one large message a million times. */
 function requireReadable({ artifacts }: WriteChain, objects: readonly ArtifactNo[]): void {
-  const sizes = new Map<ArtifactNo, number>();
+  const sizeOf = onceFor((object: ArtifactNo) => artifacts.stat(object).size);
   let bytes = 0;
   for (const object of objects) {
-    const size = sizes.get(object) ?? artifacts.stat(object).size;
-    sizes.set(object, size);
-    bytes += size;
+    bytes += sizeOf(object);
     if (bytes > mostMessageBytes) throw badRequest('messages', `The messages of a call have more than ${mostMessageBytes} bytes.`);
   }
 }

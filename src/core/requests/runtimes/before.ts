@@ -47,16 +47,8 @@ function firstOf(chain: ReadChain, { seq, parent, sessionId }: Placed): Artifact
 
 const firstKind = 'first of session';
 
-function foundIn<Value>(chain: ReadChain, artifact: ArtifactNo, kind: string, find: (bytes: Uint8Array) => Value): Value {
-  return kept(
-    chain,
-    kind,
-    String(artifact),
-    '',
-    () => find(chain.artifacts.read(artifact)),
-    () => bytesPerFinding,
-  );
-}
+const foundIn = <Value>(chain: ReadChain, artifact: ArtifactNo, kind: string, find: (bytes: Uint8Array) => Value): Value =>
+  kept(chain, kind, String(artifact), '', () => find(chain.artifacts.read(artifact)), bytesPerFinding);
 
 /** The number of bytes that settings and sums take in memory, about. */
 const bytesPerFinding = 300;

@@ -12,11 +12,11 @@ import {
   requireFormat,
   type TokenUsage,
 } from '../../formats/index.js';
-import { answeringModel, type Delta, type EarlierDeltas, recordId, sentSize, type Usage } from './runtime.js';
+import { answeringModel, type Delta, type EarlierDeltas, recordId, replyCounts, sentSize } from './runtime.js';
 import { findReader } from './runtimes.js';
 
 /** A delta whose bytes and entries are read on demand. */
-export interface CountedDelta {
+interface CountedDelta {
   readonly format: string;
   readonly type: CommitType;
   readonly bytes: () => Uint8Array;
@@ -91,9 +91,9 @@ function totalsIn(entries: readonly ParsedEntry[]): CallCount[] {
 /** The counts in a record that only counts a call. */
 function countsAt({ key, at, usage, messageId, ...entry }: ParsedEntry, prefix = ''): CallPart[] {
   if (!usage) return [];
-  const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, isCopy: _, ...counts }: Usage & TokenUsage = usage;
+  const { isCopy: _, ...counts }: TokenUsage = usage;
   const id = `${prefix}${messageId ?? recordId(key)}`;
-  return [{ at, reply: { id, key, model: answeringModel({ key, ...entry }), ...counts, cacheWrite1h, reasoning, flaw, isFinal: true } }];
+  return [{ at, reply: { id, key, model: answeringModel({ key, ...entry }), ...replyCounts(counts), isFinal: true } }];
 }
 
 function answersOf({ format, type, bytes, before }: CountedDelta, all: readonly ParsedEntry[]): readonly CallCount[] {
@@ -118,14 +118,8 @@ function answersOf({ format, type, bytes, before }: CountedDelta, all: readonly 
       const isCall = answer !== undefined && !entry.usage?.isCopy;
       seen.set(id, isCall);
       if (!isCall) return [];
-      const { usage, model } = answer;
-      const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts } = usage;
-      return [
-        {
-          at: answer.at ?? entry.at,
-          reply: { ...common, ...counts, cacheWrite1h, reasoning, flaw, model, isFinal: !isInterrupted(entry) || isEmpty(entry) },
-        },
-      ];
+      const isFinal = !isInterrupted(entry) || isEmpty(entry);
+      return [{ at: answer.at ?? entry.at, reply: { ...common, ...replyCounts(answer.usage), model: answer.model, isFinal } }];
     }),
   );
 }

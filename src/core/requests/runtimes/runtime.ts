@@ -1,4 +1,13 @@
-import type { ContextId, EntryKey, Json, JsonObject, Timestamp } from '../../base/index.js';
+import {
+  type ByteRange,
+  type ContextId,
+  decodeText,
+  type EntryKey,
+  type Json,
+  type JsonObject,
+  parseJson,
+  type Timestamp,
+} from '../../base/index.js';
 import type { ContextRow } from '../../chain/index.js';
 import type { CallSource, CommitType, Proof, Provider, RequestTokens } from '../../contract/index.js';
 import type { CallCount, FileBytes, OutlineEntry, ParsedEntry, TokenUsage } from '../../formats/index.js';
@@ -83,6 +92,12 @@ export interface Usage extends Omit<TokenUsage, 'isCopy'> {
 /** The four counts that every list of calls shows. */
 export const shownCounts = ({ input, output, cacheRead, cacheWrite }: Usage): RequestTokens => ({ input, output, cacheRead, cacheWrite });
 
+/** The counts of a reply as a part of a call has them. */
+export const replyCounts = ({ cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts }: Usage) => ({
+  ...counts,
+  ...{ cacheWrite1h, reasoning, flaw },
+});
+
 /** The counts of a call for which neither provider nor agent recorded any. */
 export const unknownUsage: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
 
@@ -129,6 +144,10 @@ export const makesCompaction = ({ type, parent }: Pick<ContextRow, 'type' | 'par
 
 /** The record that contains an entry as a block. */
 export const recordId = (key: EntryKey): string => key.replace(/\.\d+$/, '');
+
+/** The value of the line of an entry, as its runtime wrote it; undefined if the entry has none, or one that is no JSON. */
+export const lineOf = (bytes: Uint8Array, raw: ByteRange | undefined): Json | undefined =>
+  raw && parseJson(decodeText(bytes.subarray(raw.start, raw.end)));
 
 export interface CallBody {
   readonly provider: Provider;

@@ -72,9 +72,8 @@ export function openPage(bytes: Uint8Array): ListPage {
 export const textAt = ({ bytes, starts }: ListPage, index: number): Uint8Array => bytes.subarray(starts[index], starts[index + 1]);
 
 /** `count` messages from `first` on as one text between brackets: parsing one text is cheaper than parsing thousands. */
-export const listText = ({ bytes, starts }: ListPage, first: number, count: number): string => joinedTexts(bytes, starts, first, first + count);
-
-function joinedTexts(bytes: Buffer, starts: Int32Array, first: number, last: number): string {
+export function listText({ bytes, starts }: ListPage, first: number, count: number): string {
+  const last = first + count;
   const list = Buffer.allocUnsafe((starts[last] as number) - (starts[first] as number) + last - first + 1);
   let end = 0;
   for (let index = first; index < last; index += 1) {

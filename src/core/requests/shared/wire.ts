@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { Provider } from '../../contract/index.js';
-import { type Usage, unknownUsage } from '../runtimes/runtime.js';
+import type { Usage } from '../runtimes/runtime.js';
 import { cacheMark, withoutMarks } from './canonical.js';
 import type { CacheMark } from './marks.js';
 
@@ -136,10 +136,8 @@ const readers: Readonly<Record<Provider, (events: readonly JsonObject[]) => Wire
       toolCallIds: blocks.flatMap((block) => (stringAt(block, 'type') === 'tool_use' ? (stringAt(block, 'id') ?? []) : [])),
       text: blocks.map((block) => stringAt(block, 'text') ?? '').join('') + deltas,
       usage: usageIn(counted, {
-        input: [['input_tokens']],
-        output: [['output_tokens']],
-        cacheRead: [['cache_read_input_tokens']],
-        cacheWrite: [['cache_creation_input_tokens']],
+        ...{ input: ['input_tokens'], output: ['output_tokens'] },
+        ...{ cacheRead: ['cache_read_input_tokens'], cacheWrite: ['cache_creation_input_tokens'] },
       }),
     };
   },
@@ -165,19 +163,13 @@ const readers: Readonly<Record<Provider, (events: readonly JsonObject[]) => Wire
         ]),
       ],
       text: [...fromItems.values()].join('') || said.map((message) => stringAt(message, 'content') ?? '').join(''),
-      usage: cachedIsPart(
-        usageIn(
-          responses.map((each) => each.usage),
-          {
-            input: [['input_tokens'], ['prompt_tokens']],
-            output: [['output_tokens'], ['completion_tokens']],
-            cacheRead: [
-              ['input_tokens_details', 'cached_tokens'],
-              ['prompt_tokens_details', 'cached_tokens'],
-            ],
-            cacheWrite: [],
-          },
-        ),
+      usage: usageWithCached(
+        responses.map((each) => each.usage),
+        {
+          input: ['input_tokens', 'prompt_tokens'],
+          output: ['output_tokens', 'completion_tokens'],
+          cacheRead: ['input_tokens_details.cached_tokens', 'prompt_tokens_details.cached_tokens'],
+        },
       ),
     };
   },
@@ -189,11 +181,9 @@ const readers: Readonly<Record<Provider, (events: readonly JsonObject[]) => Wire
       messageId: events.map((event) => stringAt(event, 'responseId')).find((id) => id !== undefined),
       toolCallIds: parts.flatMap((part) => (isObject(part) ? (stringAt(part.functionCall, 'id') ?? []) : [])),
       text: parts.map((part) => (isObject(part) && part.thought === true ? '' : (stringAt(part, 'text') ?? ''))).join(''),
-      usage: cachedIsPart(
-        usageIn(
-          events.map((event) => event.usageMetadata),
-          { input: [['promptTokenCount']], output: [['candidatesTokenCount']], cacheRead: [['cachedContentTokenCount']], cacheWrite: [] },
-        ),
+      usage: usageWithCached(
+        events.map((event) => event.usageMetadata),
+        { input: ['promptTokenCount'], output: ['candidatesTokenCount'], cacheRead: ['cachedContentTokenCount'] },
       ),
     };
   },
@@ -204,21 +194,25 @@ const itemsAt = (value: Json | undefined, key: string): readonly Json[] => {
   return Array.isArray(list) ? list : [];
 };
 
-type Names = Readonly<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite', readonly (readonly string[])[]>>;
+/** The names of each count in an event. A dot leads to a member of a member. */
+type Names = Readonly<Record<'input' | 'output' | 'cacheRead', readonly string[]>> & { readonly cacheWrite?: readonly string[] };
 
 /** The counts of a reply, each from the last event that has it, under the first of its names that is found there. */
-function usageIn(counted: readonly (Json | undefined)[], names: Names): Usage {
-  const count = (paths: readonly (readonly string[])[]): number | null => {
+function usageIn(counted: readonly (Json | undefined)[], { input, output, cacheRead, cacheWrite = [] }: Names): Usage {
+  const count = (names: readonly string[]): number | null => {
     for (const each of counted.toReversed())
-      for (const path of paths) {
-        const value = path.reduce<Json | undefined>((at, step) => (isObject(at) ? at[step] : undefined), each);
+      for (const name of names) {
+        const value = name.split('.').reduce<Json | undefined>((at, step) => (isObject(at) ? at[step] : undefined), each);
         if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
       }
     return null;
   };
-  return { input: count(names.input), output: count(names.output), cacheRead: count(names.cacheRead), cacheWrite: count(names.cacheWrite) };
+  return { input: count(input), output: count(output), cacheRead: count(cacheRead), cacheWrite: count(cacheWrite) };
 }
 
-/** These providers count cached tokens as part of the input; ours are separate parts. */
-const cachedIsPart = (usage: Usage): Usage =>
-  usage.input === null || usage.cacheRead === null ? { ...unknownUsage, ...usage } : { ...usage, input: Math.max(0, usage.input - usage.cacheRead) };
+/** The same for providers that count cached tokens as part of the input; ours are separate parts. */
+function usageWithCached(counted: readonly (Json | undefined)[], names: Names): Usage {
+  const usage = usageIn(counted, names);
+  const { input, cacheRead } = usage;
+  return input === null || cacheRead === null ? usage : { ...usage, input: Math.max(0, input - cacheRead) };
+}

@@ -18,10 +18,22 @@ import {
   partOfEntries,
   usageIn,
 } from '../../../formats/index.js';
-import { answeringModel, type Delta, type EarlierDeltas, recordId, type Usage, unknownUsage } from '../runtime.js';
+import { answeringModel, type Delta, type EarlierDeltas, recordId, replyCounts, type Usage, unknownUsage } from '../runtime.js';
 
-/** The agent's running sums of a thread. The input includes cache reads and cache writes. */
-export type ThreadTotals = Readonly<Record<'input' | 'cacheRead' | 'cacheWrite' | 'output' | 'reasoning', number>>;
+/** The agent's names of its counts. The input includes cache reads and cache writes. */
+const countNames = {
+  input: 'input_tokens',
+  cacheRead: 'cached_input_tokens',
+  cacheWrite: 'cache_write_input_tokens',
+  output: 'output_tokens',
+  reasoning: 'reasoning_output_tokens',
+};
+/** Maps each count. */
+const countsBy = <Value>(make: (name: keyof typeof countNames) => Value) =>
+  Object.fromEntries(Object.keys(countNames).map((name) => [name, make(name as keyof typeof countNames)])) as Record<keyof typeof countNames, Value>;
+
+/** The agent's running sums of a thread. */
+type ThreadTotals = Readonly<Record<keyof typeof countNames, number>>;
 
 /** What a line says about calls, as far as earlier lines have not changed it. */
 interface State {
@@ -89,21 +101,10 @@ export function callsOfRollout(delta: Delta): readonly CallCount[] {
     const { messageId, key, at } = entry;
     const common = { id: messageId ?? recordId(key), key, model: answeringModel(entry), does: doesOf([entry]) };
     if (!reply) return [{ at, reply: { ...common, ...noCounts, isFinal: false } }];
-    const { state, replayed } = reply;
-    const usage: Usage = reply.usage ?? unknownUsage;
-    const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts } = usage;
-    return [
-      {
-        at,
-        reply: {
-          ...common,
-          ...counts,
-          ...{ cacheWrite1h, reasoning, flaw, isFinal: true, model: state.model ?? common.model, limit: reply.limit },
-          terms: termsOf(reply),
-          ...(replayed && { replayed }),
-        },
-      },
-    ];
+    const { state, replayed, limit } = reply;
+    const counts = replyCounts(reply.usage ?? unknownUsage);
+    const model = state.model ?? common.model;
+    return [{ at, reply: { ...common, ...counts, isFinal: true, model, limit, terms: termsOf(reply), ...(replayed && { replayed }) } }];
   });
   return joinCalls([...late, ...parts, ...beside.flatMap((part) => [{ prompt: notRecorded }, part])]);
 }
@@ -213,26 +214,12 @@ function originAmong(lines: readonly CodexLine[]): { readonly origin: Origin | u
 
 /** A call that the agent counted, and whose reply it did not write, or wrote before this delta. */
 function uncountedReply(usage: Usage, line: CodexLine, state: Running, { entries, origin, earlier }: Around): CallPart {
-  const { cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts } = usage;
-  const { model, limit, totals, turn, turnAt } = state.now();
-  const key = entries.findLast(({ raw }) => (raw?.start ?? 0) < line.raw.start)?.key ?? entries[0]?.key;
+  const { model = null, limit, totals, turn, turnAt } = state.now();
   const id = `${besidePrefix}${state.session}:${totals?.input ?? 0}:${totals?.output ?? 0}`;
-  return {
-    at: line.at,
-    reply: {
-      id,
-      key: key ?? (`${id}.0` as ParsedEntry['key']),
-      model: model ?? null,
-      ...counts,
-      cacheWrite1h,
-      reasoning,
-      flaw,
-      isFinal: true,
-      limit,
-      ...(isReplayed(origin, turn, turnAt) && { replayed: true }),
-      ...earlier,
-    },
-  };
+  const before = entries.findLast(({ raw }) => (raw?.start ?? 0) < line.raw.start) ?? entries[0];
+  const key = before?.key ?? (`${id}.0` as ParsedEntry['key']);
+  const replayed = isReplayed(origin, turn, turnAt);
+  return { at: line.at, reply: { id, key, model, ...replyCounts(usage), isFinal: true, limit, ...(replayed && { replayed }), ...earlier } };
 }
 
 /** The settings and sums at the current line. What this delta has not said yet is looked up in the deltas before it, when it is needed. */
@@ -339,23 +326,13 @@ const isWindow = (value: unknown): value is number => Number.isSafeInteger(value
 
 function totalsIn(value: unknown): ThreadTotals | undefined {
   if (!isObject(value)) return undefined;
-  const count = (name: string): number => (typeof value[name] === 'number' && Number.isSafeInteger(value[name]) ? (value[name] as number) : 0);
-  return {
-    input: count('input_tokens'),
-    cacheRead: count('cached_input_tokens'),
-    cacheWrite: count('cache_write_input_tokens'),
-    output: count('output_tokens'),
-    reasoning: count('reasoning_output_tokens'),
-  };
+  return countsBy((name) => {
+    const count = value[countNames[name]];
+    return Number.isSafeInteger(count) ? (count as number) : 0;
+  });
 }
 
-const difference = (a: ThreadTotals, b: ThreadTotals): ThreadTotals => ({
-  input: a.input - b.input,
-  cacheRead: a.cacheRead - b.cacheRead,
-  cacheWrite: a.cacheWrite - b.cacheWrite,
-  output: a.output - b.output,
-  reasoning: a.reasoning - b.reasoning,
-});
+const difference = (a: ThreadTotals, b: ThreadTotals): ThreadTotals => countsBy((name) => a[name] - b[name]);
 
 const isNothing = (totals: ThreadTotals): boolean => Object.values(totals).every((count) => count === 0);
 
@@ -364,14 +341,6 @@ const usageOfTotals = (totals: ThreadTotals): Usage => usageIn(totals, 'within')
 /** The tokens of one response, as newer versions record them. */
 function readUsage(counted: unknown): Usage | undefined {
   if (!isObject(counted)) return undefined;
-  return usageIn(
-    {
-      input: counted.input_tokens,
-      output: counted.output_tokens,
-      cacheRead: counted.cached_input_tokens,
-      cacheWrite: counted.cache_write_input_tokens,
-      reasoning: counted.reasoning_output_tokens,
-    },
-    'within',
-  );
+  const counts = countsBy((name) => counted[countNames[name]]);
+  return usageIn(counts, 'within');
 }

@@ -1,12 +1,11 @@
 // requests/runtimes/opencode: model calls in OpenCode's sessions: the messages, in Anthropic's wire format if that was used.
 // Messages are built by the rules of OpenCode 1.18.34. System prompt, tools, parameters and cache marks are not recorded.
 // A call of another provider is rebuilt from entries.
-import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../../base/index.js';
+import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { usageIn, withThoughts } from '../../../formats/index.js';
+import { callBlock, type Entry, mediaBlocks, signedBlocks, textBlocks } from '../blocks.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordId, unknownUsage } from '../runtime.js';
-
-type Entry = ReturnType<CallPlace['entries']>[number];
+import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, lineOf, recordId, unknownUsage } from '../runtime.js';
 
 /** The prompt with which the agent asks for a summary. The database does not contain it. */
 const question = 'What did we do so far?';
@@ -34,27 +33,18 @@ const speaks = ({ role, kind }: Pick<Entry, 'role' | 'kind'>): 'user' | 'assista
 const viaOf = ({ marks }: Entry): string | undefined => marks?.find((mark) => mark.startsWith('via:'))?.slice('via:'.length);
 
 function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
-  const entry = entries[at];
-  const line = entry?.raw && parseJson(decodeText(bytes.subarray(entry.raw.start, entry.raw.end)));
+  const line = lineOf(bytes, entries[at]?.raw);
   const info = isObject(line) && isObject(line.info) ? line.info : {};
   // An answer that never ended has zero counts because it was not counted.
-  const tokens = isObject(info.tokens) && typeof info.finish === 'string' ? info.tokens : undefined;
-  const cache = tokens && isObject(tokens.cache) ? tokens.cache : {};
+  const { input, output, reasoning, cache } = isObject(info.tokens) && typeof info.finish === 'string' ? info.tokens : {};
+  const { read: cacheRead, write: cacheWrite } = isObject(cache) ? cache : {};
   return {
     model: stringAt(info, 'modelID') ?? null,
     // Thinking is counted beside the text.
-    usage: (tokens && usageIn(countsOf(tokens, cache), 'beside')) ?? unknownUsage,
+    usage: usageIn({ input, output: withThoughts(output, reasoning), cacheRead, cacheWrite, reasoning }, 'beside') ?? unknownUsage,
     ...(stringAt(info, 'providerID') !== 'anthropic' && { isRebuilt: true }),
   };
 }
-
-const countsOf = ({ input, output, reasoning }: JsonObject, { read, write }: JsonObject) => ({
-  input,
-  output: withThoughts(output, reasoning),
-  cacheRead: read,
-  cacheWrite: write,
-  reasoning,
-});
 
 function body(call: CallPlace): CallBody {
   const reply = call
@@ -111,25 +101,12 @@ function sentMessages(entries: readonly Entry[], isOwn: (entry: Entry) => boolea
   return messages;
 }
 
-const textBlocks = (text = ''): JsonObject[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
-
-function mediaBlocks({ media }: Entry): JsonObject[] {
-  if (!media) return [];
-  const { mediaType, bytes } = media;
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  return [{ type: mediaType.startsWith('image/') ? 'image' : 'document', source: { type: 'base64', media_type: mediaType, data } }];
-}
-
 function answerBlocks(entry: Entry, isOwn: boolean): JsonObject[] {
-  const { kind, text = '' } = entry;
-  if (kind === 'tool_call')
-    return [{ type: 'tool_use', id: entry.toolCallId ?? '', name: entry.toolName ?? '', input: (entry.arguments ?? {}) as Json }];
+  const { kind, text } = entry;
+  if (kind === 'tool_call') return [callBlock(entry)];
   if (kind === 'text' || (kind === 'thinking' && !isOwn)) return textBlocks(text);
-  if (kind !== 'thinking') return [];
-  const sealed = entry.result as { readonly data?: string; readonly signature?: string } | undefined;
-  if (sealed?.data !== undefined) return [{ type: 'redacted_thinking', data: sealed.data }];
   // The provider accepts only thinking that it signed.
-  return sealed?.signature ? [{ type: 'thinking', thinking: text, signature: sealed.signature }] : [];
+  return kind === 'thinking' ? signedBlocks(entry) : [];
 }
 
 function resultBlock({ id, results }: { readonly id: string; readonly results: readonly Entry[] }): JsonObject {

@@ -1,14 +1,13 @@
 // requests/runtimes/pi: model calls in pi's sessions: system prompt, tools and messages, in the words of the provider that answered.
 // Records become messages by the rules of pi 1.5.2. Parameters, cache marks and the calls for summaries are not recorded.
 // An answer of a provider other than Anthropic's kind is rebuilt from entries.
-import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../../base/index.js';
+import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { piSummary, textParts, usageIn } from '../../../formats/index.js';
+import { type Block, callBlock, type Entry, mediaBlocks, signedBlocks, textBlocks } from '../blocks.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordId, type Stated, unknownUsage } from '../runtime.js';
+import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, lineOf, recordId, type Stated, unknownUsage } from '../runtime.js';
 
 const anthropic = 'anthropic-messages';
-
-type Entry = ReturnType<CallPlace['entries']>[number];
 
 export const pi: CallReader = {
   ...fromEntries,
@@ -39,13 +38,12 @@ export const pi: CallReader = {
 };
 
 function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
-  const entry = entries[at];
-  const record = entry?.raw && parseJson(decodeText(bytes.subarray(entry.raw.start, entry.raw.end)));
+  const record = lineOf(bytes, entries[at]?.raw);
   const message = isObject(record) ? record.message : undefined;
-  const usage = isObject(message) && isObject(message.usage) ? message.usage : {};
+  const { input, output, cacheRead, cacheWrite } = isObject(message) && isObject(message.usage) ? message.usage : {};
   return {
     model: stringAt(message, 'model') ?? null,
-    usage: usageIn({ input: usage.input, output: usage.output, cacheRead: usage.cacheRead, cacheWrite: usage.cacheWrite }, 'beside') ?? unknownUsage,
+    usage: usageIn({ input, output, cacheRead, cacheWrite }, 'beside') ?? unknownUsage,
     ...(stringAt(message, 'api') !== anthropic && { isRebuilt: true }),
   };
 }
@@ -94,7 +92,7 @@ interface Tool extends JsonObject {
 function* systemMessagesOf({ entries, bytes, end }: Delta): Generator<JsonObject> {
   const ranges = new Map(entries.flatMap((entry) => (isSystem(entry) && entry.raw && entry.raw.start < end ? [[entry.raw.start, entry.raw]] : [])));
   for (const raw of ranges.values()) {
-    const record = parseJson(decodeText(bytes.subarray(raw.start, raw.end)));
+    const record = lineOf(bytes, raw);
     if (!isObject(record)) continue;
     const message = isObject(record.systemMessage) ? record.systemMessage : record.message;
     if (isObject(message)) yield message;
@@ -142,7 +140,6 @@ function toolInWords({ name, description, parameters }: Tool): JsonObject {
   };
 }
 
-type Block = JsonObject & { readonly type: string };
 interface Message {
   readonly role: 'user' | 'assistant';
   readonly content: readonly Block[];
@@ -188,29 +185,19 @@ function byRecord(entries: readonly Entry[]): [Entry, ...Entry[]][] {
   return groups;
 }
 
-const textBlock = (text: string): Block[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
+const userBlocks = (entry: Entry): Block[] =>
+  entry.kind === 'image' ? imageBlocks(entry) : textBlocks(entry.kind === 'summary' ? piSummary('compaction', entry.text ?? '') : entry.text);
 
-function userBlocks(entry: Entry): Block[] {
-  return entry.kind === 'image'
-    ? imageBlock(entry)
-    : textBlock(entry.kind === 'summary' ? piSummary('compaction', entry.text ?? '') : (entry.text ?? ''));
-}
-
-function imageBlock({ media }: Entry): Block[] {
-  if (!media) return [];
-  const data = Buffer.from(media.bytes.buffer, media.bytes.byteOffset, media.bytes.byteLength).toString('base64');
-  return [{ type: 'image', source: { type: 'base64', media_type: media.mediaType, data } }];
-}
+/** The agent sends every kind of media as an image. */
+const imageBlocks = (entry: Entry): Block[] => mediaBlocks(entry).map((block) => ({ ...block, type: 'image' }));
 
 function answerBlocks(entry: Entry, isOwn: boolean): Block[] {
-  const { kind, text = '' } = entry;
-  if (kind === 'tool_call')
-    return [{ type: 'tool_use', id: entry.toolCallId ?? '', name: entry.toolName ?? '', input: (entry.arguments ?? {}) as Json }];
-  if (kind === 'text') return textBlock(text);
+  const { kind, text } = entry;
+  if (kind === 'tool_call') return [callBlock(entry)];
+  if (kind === 'text') return textBlocks(text);
   if (kind !== 'thinking' || !isOwn) return [];
-  const sealed = entry.result as { readonly data?: string; readonly signature?: string } | undefined;
-  if (sealed?.data !== undefined) return [{ type: 'redacted_thinking', data: sealed.data }];
-  return sealed?.signature ? [{ type: 'thinking', thinking: text, signature: sealed.signature }] : textBlock(text);
+  const signed = signedBlocks(entry);
+  return signed.length > 0 ? signed : textBlocks(text);
 }
 
 /** A result with its images. Those of a failed call go after all results, with a line that names their call. */
@@ -218,7 +205,7 @@ function resultBlocks([entry, ...images]: [Entry, ...Entry[]]): Block[] {
   const { toolCallId = '', toolName = '', isError = false } = entry;
   const block = (content: Json): Block => ({ type: 'tool_result', tool_use_id: toolCallId, content, is_error: isError });
   if (images.length === 0) return [block(entry.text ?? '')];
-  const pending = images.flatMap(imageBlock);
+  const pending = images.flatMap(imageBlocks);
   const parts = textParts(entry) ?? [entry.text ?? '', ...pending.map(() => null)];
   if (isError) {
     const texts = parts.map((part) => part ?? '(image attached after the tool results)');
