@@ -15,7 +15,7 @@ import { callDetails } from '../runtimes/claude-code/records.js';
 import { recordId } from '../runtimes/runtime.js';
 import { maxRecordBytes } from '../shared/canonical.js';
 import { readBody, readReply, type WireBody, type WireReply } from '../shared/wire.js';
-import { type RecordPlace, storedDetails } from './calls.js';
+import { type CallRecordPlace, storedDetails } from './calls.js';
 import { digestBody, makeRecord, sourceOfCalls, storeCall } from './capture.js';
 import { idMark, setAnswer, waitForAnswer } from './join.js';
 
@@ -223,7 +223,7 @@ function knownOf(chain: ReadChain, sessionId: string): Known {
         replies.set(messageId, { commit: commit.seq, key });
     if (commit.type === 'compaction') compactions.push(...compactionOf(chain, commit, delta));
   }
-  const rows = db.all<RecordPlace & { at: number; replyMessage: string | null }>(
+  const rows = db.all<CallRecordPlace & { at: number; replyMessage: string | null }>(
     `SELECT r.page, r.start, r.size, r.at, r.replyMessage FROM request r JOIN requestConversation c ON c.no = r.conversation
       WHERE c.project = ? AND c.sessionId = ? AND r.provider IS NULL ORDER BY r.no`,
     project,

@@ -57,11 +57,11 @@ export function putCall({ db, project }: WriteChain, call: NewCall): BaseCall & 
 }
 
 /** Where the record of a call is stored. */
-export type RecordPlace = Readonly<Record<'start' | 'size', number>> & { readonly page: ArtifactNo };
+export type CallRecordPlace = Readonly<Record<'start' | 'size', number>> & { readonly page: ArtifactNo };
 
 /** The facts in the record of a stored call; undefined for an unknown number. */
 export function storedDetails({ db, artifacts }: ReadChain, no: number): CallDetails | undefined {
-  const place = db.one<RecordPlace>('SELECT page, start, size FROM request WHERE no = ?', no);
+  const place = db.one<CallRecordPlace>('SELECT page, start, size FROM request WHERE no = ?', no);
   return place && callDetails(artifacts.readRange(place.page, place.start, place.start + place.size));
 }
 

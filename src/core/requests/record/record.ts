@@ -14,7 +14,7 @@ import {
 import { findReader } from '../runtimes/runtimes.js';
 import { membersAt, stringIn } from '../shared/json-ranges.js';
 import { listRow, type MessageListRow } from '../shared/lists.js';
-import { type BaseCall, putCall, type RecordPlace, saveShape } from './calls.js';
+import { type BaseCall, type CallRecordPlace, putCall, saveShape } from './calls.js';
 import { openResolver, type Resolver } from './resolve.js';
 import { conversationRows, type Gap, gapRows } from './rows.js';
 import { type ArtifactRange, messageKeys, openTexts, type ShapeRow, type StoredRange, type Texts } from './texts.js';
@@ -261,7 +261,7 @@ function joinHalves(chain: WriteChain, messageId: string, paused: string, resume
 /** The id to store a call under: its own, with digits of the record's hash if it is taken. Undefined if this record is stored already. */
 function freeId(chain: ReadChain, id: string, line: Uint8Array): string | undefined {
   const rowOf = (name: string) =>
-    chain.db.one<RecordPlace>('SELECT page, start, size FROM request WHERE project = ? AND requestId = ?', chain.project, name);
+    chain.db.one<CallRecordPlace>('SELECT page, start, size FROM request WHERE project = ? AND requestId = ?', chain.project, name);
   const taken = rowOf(id);
   if (!taken) return id;
   const { page, start, size } = taken;

@@ -58,8 +58,7 @@ export function openTexts(chain: WriteChain, file: Uint8Array) {
   const pages: { readonly first: number; readonly count: number; readonly artifact: ArtifactNo }[] = [];
   let collected: { readonly kept: Kept; readonly message: PageText }[] = [];
   let size = 0;
-  const last = db.one<{ next: number }>('SELECT first + count AS next FROM requestPage ORDER BY first DESC LIMIT 1');
-  let next = last?.next ?? 1;
+  let next = db.one<{ next: number }>('SELECT first + count AS next FROM requestPage ORDER BY first DESC LIMIT 1')?.next ?? 1;
   const storedPlace = storedPlaceFinder(chain);
 
   const flush = (): void => {
@@ -71,8 +70,7 @@ export function openTexts(chain: WriteChain, file: Uint8Array) {
       one.place = { artifact, start };
       start += one.text.length;
     }
-    collected = [];
-    size = 0;
+    [collected, size] = [[], 0];
   };
 
   const use = (range: ByteRange | undefined, place: () => ArtifactRange | undefined): void => {
@@ -85,10 +83,8 @@ export function openTexts(chain: WriteChain, file: Uint8Array) {
     keepMessage(hash: string, message: PageText, range: ByteRange | undefined): number {
       const key = messageKey(hash, message);
       const now = kept.get(key);
-      if (now) {
-        if (Buffer.compare(now.text, message.text) === 0) use(range, () => now.place);
-        return now.no;
-      }
+      if (now && Buffer.compare(now.text, message.text) === 0) use(range, () => now.place);
+      if (now) return now.no;
       const name = Buffer.from(key, 'hex');
       if (!db.run('INSERT OR IGNORE INTO requestMessage (project, hash, no) VALUES (?, ?, ?)', project, name, next).changes) {
         const known = db.one<{ no: number }>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', project, name);

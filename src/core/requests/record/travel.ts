@@ -16,7 +16,7 @@ import { listRow, readList } from '../shared/lists.js';
 import { type MessageReader, messageReader } from '../shared/messages.js';
 import { textAt } from '../shared/pages.js';
 import { bodiesFormat } from './bodies.js';
-import type { RecordPlace } from './calls.js';
+import type { CallRecordPlace } from './calls.js';
 import { keepMessage, sourceOfCalls, storeWithTexts, wireFormat } from './capture.js';
 import { joinRecent, setAnswer, waitForMarks } from './join.js';
 import type { Texts } from './texts.js';
@@ -52,7 +52,7 @@ export const callFormats: readonly string[] = [wireFormat, bodiesFormat];
 /** Calls that belong to no file, oldest first: those captured on the wire, and those of raw bodies. Other calls travel in their files. */
 export function* travelingCalls(chain: WriteChain, isKnown: (requestId: string) => boolean): Generator<TravelingCall> {
   const { db, project, artifacts } = chain;
-  const rows = db.all<Omit<TravelingCall, 'record' | 'messages' | 'marks'> & RecordPlace>(
+  const rows = db.all<Omit<TravelingCall, 'record' | 'messages' | 'marks'> & CallRecordPlace>(
     `SELECT r.no, r.requestId, s.format, c.sessionId, r.at, r.provider, r.model, r.input, r.output, r.cacheRead, r.cacheWrite, r.page, r.start,
             r.size, lower(hex(p.hash)) AS shapeHash, p.system, p.tools, p.rest, r.context, r.replyKey, r.replyRecord
        FROM request r JOIN requestConversation c ON c.no = r.conversation JOIN source s ON s.no = c.source LEFT JOIN requestShape p ON p.no = r.shape

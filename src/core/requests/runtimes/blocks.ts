@@ -2,16 +2,16 @@ import type { Json, JsonObject } from '../../base/index.js';
 import type { CallPlace } from './runtime.js';
 
 /** An entry that a call was sent. */
-export type Entry = ReturnType<CallPlace['entries']>[number];
+export type SentEntry = ReturnType<CallPlace['entries']>[number];
 
 /** A block of a message to the Messages API. */
-export type Block = JsonObject & { readonly type: string };
+export type SentBlock = JsonObject & { readonly type: string };
 
 /** A text as a block. White space alone is not sent. */
-export const textBlocks = (text = ''): Block[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
+export const textBlocks = (text = ''): SentBlock[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
 
 /** An image or a document as a block. */
-export function mediaBlocks({ media }: Entry): Block[] {
+export function mediaBlocks({ media }: SentEntry): SentBlock[] {
   if (!media) return [];
   const { mediaType, bytes } = media;
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
@@ -19,7 +19,7 @@ export function mediaBlocks({ media }: Entry): Block[] {
 }
 
 /** A call of a tool as a block. */
-export const callBlock = ({ toolCallId = '', toolName = '', arguments: given }: Entry): Block => ({
+export const callBlock = ({ toolCallId = '', toolName = '', arguments: given }: SentEntry): SentBlock => ({
   type: 'tool_use',
   id: toolCallId,
   name: toolName,
@@ -27,7 +27,7 @@ export const callBlock = ({ toolCallId = '', toolName = '', arguments: given }: 
 });
 
 /** Thinking that the provider signed or encrypted, which it takes back, as a block. */
-export function signedBlocks({ text = '', result }: Entry): Block[] {
+export function signedBlocks({ text = '', result }: SentEntry): SentBlock[] {
   const { data, signature } = (result ?? {}) as { readonly data?: string; readonly signature?: string };
   if (data !== undefined) return [{ type: 'redacted_thinking', data }];
   return signature ? [{ type: 'thinking', thinking: text, signature }] : [];

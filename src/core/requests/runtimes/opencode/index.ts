@@ -3,7 +3,7 @@
 // A call of another provider is rebuilt from entries.
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { usageIn, withThoughts } from '../../../formats/index.js';
-import { callBlock, type Entry, mediaBlocks, signedBlocks, textBlocks } from '../blocks.js';
+import { callBlock, mediaBlocks, type SentEntry, signedBlocks, textBlocks } from '../blocks.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
 import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, lineOf, recordId, unknownUsage } from '../runtime.js';
 
@@ -27,10 +27,10 @@ export const opencode: CallReader = {
 };
 
 /** The sender of an entry on the wire. Consecutive messages of one sender are one. */
-const speaks = ({ role, kind }: Pick<Entry, 'role' | 'kind'>): 'user' | 'assistant' =>
+const speaks = ({ role, kind }: Pick<SentEntry, 'role' | 'kind'>): 'user' | 'assistant' =>
   role === 'assistant' || kind === 'summary' ? 'assistant' : 'user';
 
-const viaOf = ({ marks }: Entry): string | undefined => marks?.find((mark) => mark.startsWith('via:'))?.slice('via:'.length);
+const viaOf = ({ marks }: SentEntry): string | undefined => marks?.find((mark) => mark.startsWith('via:'))?.slice('via:'.length);
 
 function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
   const line = lineOf(bytes, entries[at]?.raw);
@@ -53,7 +53,7 @@ function body(call: CallPlace): CallBody {
     ?.entries.find(({ key }) => key === call.replyKey);
   if (!reply || viaOf(reply) !== 'anthropic') return bodyInWords(call, 'openai');
   const { model } = call.answer;
-  const isOwn = (entry: Entry): boolean => viaOf(entry) === 'anthropic' && entry.author === model;
+  const isOwn = (entry: SentEntry): boolean => viaOf(entry) === 'anthropic' && entry.author === model;
   return {
     provider: 'anthropic',
     body: { ...(model !== null && { model }), messages: sentMessages(call.entries(), isOwn).map(({ role, content }): Json => ({ role, content })) },
@@ -67,7 +67,7 @@ interface Message {
 }
 
 /** The messages in the order sent. `isOwn` tells whether the called model gave an answer. Thinking of other models is sent as text. */
-function sentMessages(entries: readonly Entry[], isOwn: (entry: Entry) => boolean): Message[] {
+function sentMessages(entries: readonly SentEntry[], isOwn: (entry: SentEntry) => boolean): Message[] {
   const messages: Message[] = [];
   const say = (role: Message['role'], blocks: readonly JsonObject[]): void => {
     const last = messages.at(-1);
@@ -75,7 +75,7 @@ function sentMessages(entries: readonly Entry[], isOwn: (entry: Entry) => boolea
     else if (blocks.length > 0) messages.push({ role, content: [...blocks] });
   };
   /** The calls of the current answer, in order, each with its results. */
-  let calls: { readonly id: string; readonly results: Entry[] }[] = [];
+  let calls: { readonly id: string; readonly results: SentEntry[] }[] = [];
   const settle = (): void => {
     say('user', calls.map(resultBlock));
     calls = [];
@@ -101,7 +101,7 @@ function sentMessages(entries: readonly Entry[], isOwn: (entry: Entry) => boolea
   return messages;
 }
 
-function answerBlocks(entry: Entry, isOwn: boolean): JsonObject[] {
+function answerBlocks(entry: SentEntry, isOwn: boolean): JsonObject[] {
   const { kind, text } = entry;
   if (kind === 'tool_call') return [callBlock(entry)];
   if (kind === 'text' || (kind === 'thinking' && !isOwn)) return textBlocks(text);
@@ -109,7 +109,7 @@ function answerBlocks(entry: Entry, isOwn: boolean): JsonObject[] {
   return kind === 'thinking' ? signedBlocks(entry) : [];
 }
 
-function resultBlock({ id, results }: { readonly id: string; readonly results: readonly Entry[] }): JsonObject {
+function resultBlock({ id, results }: { readonly id: string; readonly results: readonly SentEntry[] }): JsonObject {
   const result = results.find(({ kind }) => kind === 'tool_result');
   if (!result) return { type: 'tool_result', tool_use_id: id, content: interrupted, is_error: true };
   const files = results.filter(({ kind }) => kind === 'image').flatMap(mediaBlocks);

@@ -3,7 +3,7 @@
 // An answer of a provider other than Anthropic's kind is rebuilt from entries.
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { piSummary, textParts, usageIn } from '../../../formats/index.js';
-import { type Block, callBlock, type Entry, mediaBlocks, signedBlocks, textBlocks } from '../blocks.js';
+import { callBlock, mediaBlocks, type SentBlock, type SentEntry, signedBlocks, textBlocks } from '../blocks.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
 import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, lineOf, recordId, type Stated, unknownUsage } from '../runtime.js';
 
@@ -73,7 +73,7 @@ function body(call: CallPlace): CallBody {
   };
 }
 
-const viaOf = ({ marks }: Entry): string | undefined => marks?.find((mark) => mark.startsWith('via:'));
+const viaOf = ({ marks }: SentEntry): string | undefined => marks?.find((mark) => mark.startsWith('via:'));
 
 /** The deltas that state the system prompt and tools: those of the context, or all earlier ones if these state nothing. */
 function inContext({ deltas, earlier }: CallPlace): readonly Delta[] {
@@ -81,7 +81,7 @@ function inContext({ deltas, earlier }: CallPlace): readonly Delta[] {
   return context.some((delta) => hasSystem(delta)) ? context : [...[...earlier()].toReversed(), ...context];
 }
 
-const isSystem = ({ role, marks }: Entry): boolean => role === 'system' && (marks === undefined || marks.includes('tools'));
+const isSystem = ({ role, marks }: SentEntry): boolean => role === 'system' && (marks === undefined || marks.includes('tools'));
 const hasSystem = ({ entries, end }: Delta): boolean => entries.some((entry) => isSystem(entry) && (entry.raw?.start ?? 0) < end);
 
 interface Tool extends JsonObject {
@@ -142,17 +142,17 @@ function toolInWords({ name, description, parameters }: Tool): JsonObject {
 
 interface Message {
   readonly role: 'user' | 'assistant';
-  readonly content: readonly Block[];
+  readonly content: readonly SentBlock[];
 }
 
 /** The messages in the order sent. `isOwn` tells whether the called model gave an answer. Thinking of other models is not sent. */
-function sentMessages(entries: readonly Entry[], isOwn: (entry: Entry) => boolean): Message[] {
+function sentMessages(entries: readonly SentEntry[], isOwn: (entry: SentEntry) => boolean): Message[] {
   const messages: Message[] = [];
-  const open = new Map<string, Block>();
-  let results: Block[] = [];
+  const open = new Map<string, SentBlock>();
+  let results: SentBlock[] = [];
   const flush = (): void => {
-    const lost = [...open.keys()].map((id): Block => ({ type: 'tool_result', tool_use_id: id, content: 'No result provided', is_error: true }));
-    const isResult = ({ type }: Block): boolean => type === 'tool_result';
+    const lost = [...open.keys()].map((id): SentBlock => ({ type: 'tool_result', tool_use_id: id, content: 'No result provided', is_error: true }));
+    const isResult = ({ type }: SentBlock): boolean => type === 'tool_result';
     const content = [...results.filter(isResult), ...lost, ...results.filter((block) => !isResult(block))];
     if (content.length > 0) messages.push({ role: 'user', content });
     results = [];
@@ -175,8 +175,8 @@ function sentMessages(entries: readonly Entry[], isOwn: (entry: Entry) => boolea
   return messages;
 }
 
-function byRecord(entries: readonly Entry[]): [Entry, ...Entry[]][] {
-  const groups: [Entry, ...Entry[]][] = [];
+function byRecord(entries: readonly SentEntry[]): [SentEntry, ...SentEntry[]][] {
+  const groups: [SentEntry, ...SentEntry[]][] = [];
   for (const entry of entries) {
     const last = groups.at(-1);
     if (last && recordId(last[0].key) === recordId(entry.key)) last.push(entry);
@@ -185,13 +185,13 @@ function byRecord(entries: readonly Entry[]): [Entry, ...Entry[]][] {
   return groups;
 }
 
-const userBlocks = (entry: Entry): Block[] =>
+const userBlocks = (entry: SentEntry): SentBlock[] =>
   entry.kind === 'image' ? imageBlocks(entry) : textBlocks(entry.kind === 'summary' ? piSummary('compaction', entry.text ?? '') : entry.text);
 
 /** The agent sends every kind of media as an image. */
-const imageBlocks = (entry: Entry): Block[] => mediaBlocks(entry).map((block) => ({ ...block, type: 'image' }));
+const imageBlocks = (entry: SentEntry): SentBlock[] => mediaBlocks(entry).map((block) => ({ ...block, type: 'image' }));
 
-function answerBlocks(entry: Entry, isOwn: boolean): Block[] {
+function answerBlocks(entry: SentEntry, isOwn: boolean): SentBlock[] {
   const { kind, text } = entry;
   if (kind === 'tool_call') return [callBlock(entry)];
   if (kind === 'text') return textBlocks(text);
@@ -201,9 +201,9 @@ function answerBlocks(entry: Entry, isOwn: boolean): Block[] {
 }
 
 /** A result with its images. Those of a failed call go after all results, with a line that names their call. */
-function resultBlocks([entry, ...images]: [Entry, ...Entry[]]): Block[] {
+function resultBlocks([entry, ...images]: [SentEntry, ...SentEntry[]]): SentBlock[] {
   const { toolCallId = '', toolName = '', isError = false } = entry;
-  const block = (content: Json): Block => ({ type: 'tool_result', tool_use_id: toolCallId, content, is_error: isError });
+  const block = (content: Json): SentBlock => ({ type: 'tool_result', tool_use_id: toolCallId, content, is_error: isError });
   if (images.length === 0) return [block(entry.text ?? '')];
   const pending = images.flatMap(imageBlocks);
   const parts = textParts(entry) ?? [entry.text ?? '', ...pending.map(() => null)];
@@ -212,7 +212,7 @@ function resultBlocks([entry, ...images]: [Entry, ...Entry[]]): Block[] {
     const distinct = texts.filter((_, at) => parts[at] !== null || at === 0 || parts[at - 1] !== null);
     return [block(distinct.join('\n')), { type: 'text', text: `Images from the error result of tool call ${toolCallId} (${toolName}):` }, ...pending];
   }
-  const blocks = parts.flatMap((part): Block[] => (part === null ? pending.splice(0, 1) : [{ type: 'text', text: part }]));
+  const blocks = parts.flatMap((part): SentBlock[] => (part === null ? pending.splice(0, 1) : [{ type: 'text', text: part }]));
   return [
     block((blocks.some(({ type }) => type === 'text') ? blocks : [{ type: 'text', text: '(see attached image)' }, ...blocks]) as readonly Json[]),
   ];
