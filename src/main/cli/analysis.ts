@@ -33,7 +33,7 @@ async function runSql(client: ContractClient, sql: string | undefined, options: 
   if (sql === undefined) return await showViews(client, options);
   if (options.out !== undefined)
     return reportFile(await client.analysis.export({ sql, format: formatOf(options), path: resolve(options.out) }), options);
-  const answer = await client.analysis.sql({ sql, ...(options.limit !== undefined && { limit: options.limit }) });
+  const answer = await client.analysis.sql({ sql, limit: options.limit });
   if (options.json) printJson(answer);
   else showRows(answer);
 }

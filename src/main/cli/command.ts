@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -47,13 +48,12 @@ export const signedOf = ({ principal, ticket, machine }: SignedOptions) => ({ pr
 
 /** `--as`: the principal of a new branch. */
 export const asOption = (): Option => new Option('--as <name>', 'who the branch belongs to (default: you on this machine)');
-/** `--principal`: the person or agent that the commits belong to. */
-export const principalOption = (): Option =>
-  new Option('--principal <name>', "the person or agent that the commits belong to (default: the agent's session)");
-/** `--ticket`: the ticket that the session works on. */
-export const ticketOption = (): Option => new Option('--ticket <id>', 'the ticket that the session works on');
-/** `--machine`: the machine of the session. */
-export const machineOption = (): Option => new Option('--machine <name>', 'the machine of the session (default: the name of this machine)');
+/** Adds `--principal`, `--ticket` and `--machine`, which say what the commits of a session belong to. */
+export const addSignedOptions = (command: Command): Command =>
+  command
+    .option('--principal <name>', "the person or agent that the commits belong to (default: the agent's session)")
+    .option('--ticket <id>', 'the ticket that the session works on')
+    .option('--machine <name>', 'the machine of the session (default: the name of this machine)');
 
 /** `--granularity`: a commit for each turn or for each round of tool calls. */
 export const granularityOption = (): Option =>
@@ -146,6 +146,11 @@ export async function withStoppableEngine<T>(work: (stoppable: Stoppable) => Pro
     if (came !== undefined && !isDone) endBySignal(came);
   }
 }
+
+/** Resolves when a signal stops the command. */
+export const untilAborted = async (signal: AbortSignal): Promise<void> => {
+  if (!signal.aborted) await once(signal, 'abort');
+};
 
 /** The events of a stream until a signal stops the command. */
 export async function* untilStopped<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {

@@ -53,9 +53,7 @@ async function compactionsOf(client: ContractClient, name: string): Promise<Comm
 }
 
 const ask = (client: ContractClient, id: string, { limit, provider, model }: CompactionOptions): Promise<UsageCompaction> =>
-  provider === undefined
-    ? client.usage.compaction({ id, limit })
-    : client.usage.judgeCompaction({ id, limit, provider, ...(model !== undefined && { model }) });
+  provider === undefined ? client.usage.compaction({ id, limit }) : client.usage.judgeCompaction({ id, limit, provider, model });
 
 const tokens = ({ counted: exact, estimated }: UsageCompaction['before']): string =>
   exact === null ? `≈${estimated.toLocaleString('en-US')}` : exact.toLocaleString('en-US');

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type ContextDiff, type Entry, runtimes } from '../../core/contract/index.js';
+import { type ContextDiff, type Entry, type InputOf, runtimes } from '../../core/contract/index.js';
 import { dim, green, indent, join, line, printExact, printJson, printText, red, say } from '../terminal/index.js';
 import { addCall } from './call.js';
 import { addProjectCommand, asOption, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
@@ -88,12 +88,9 @@ function materialize(id: string, options: ProjectOptions & { format?: string; st
   });
 }
 
-interface DiffOptions extends ProjectOptions {
-  stop?: string;
+interface DiffOptions extends ProjectOptions, Pick<InputOf<'export.comparison'>, 'stop' | 'redact' | 'redactIps'> {
   markdown?: true;
   output?: string;
-  redact?: true;
-  redactIps?: true;
   raw?: true;
 }
 

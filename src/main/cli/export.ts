@@ -1,21 +1,17 @@
 import { extname } from 'node:path';
 import type { Command } from 'commander';
-import type { ContextId } from '../../core/contract/index.js';
+import type { ContextId, InputOf } from '../../core/contract/index.js';
 import { dim, line, printExact, printJson, printText, say } from '../terminal/index.js';
 import type { CliConnection } from './client.js';
 import { addProjectCommand, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted, size } from './numbers.js';
 
-interface ExportOptions extends ProjectOptions {
+interface ExportOptions extends ProjectOptions, Pick<InputOf<'export.context'>, 'stop' | 'redact' | 'redactIps' | 'dryRun'> {
   to?: string;
   output?: string;
   collector?: string;
-  redact?: true;
-  redactIps?: true;
-  dryRun?: true;
   formats?: true;
-  stop?: string;
   raw?: true;
 }
 

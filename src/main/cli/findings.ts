@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { BlameSpan, OutputOf } from '../../core/contract/index.js';
 import { dim, line, printJson, printText, red, yellow } from '../terminal/index.js';
-import { addProjectCommand, type ProjectOptions, withProject } from './command.js';
+import { addProjectCommand, type ProjectOptions, pathOption, withProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted } from './numbers.js';
 
@@ -31,10 +31,9 @@ export function addFindingCommands(program: Command): void {
     .option('--write', 'with --notes: let git write the note')
     .action((path: string, { repository, trace, notes, commit, write, ...options }: BlameOptions) =>
       withProject(options, async ({ client }) => {
-        const input = { path: resolve(path), ...(repository !== undefined && { repository: resolve(repository) }) };
+        const input = { path: resolve(path), repository: pathOption(repository) };
         if ((commit !== undefined || write) && !notes) throw new UsageError('--commit and --write belong to --notes.');
-        if (notes)
-          return printNote(await client.blame.notes({ ...input, ...(commit !== undefined && { commit }), ...(write && { write }) }), options);
+        if (notes) return printNote(await client.blame.notes({ ...input, commit, write }), options);
         if (trace) return printJson((await client.blame.trace(input)).record);
         const spans = await client.blame.file(input);
         if (options.json) return printJson(spans);
@@ -79,7 +78,7 @@ function showFindings({ rule, session, rules, ...options }: FindingOptions): Pro
       printUnchecked(listed);
       return printText(dim(line`Your own rules: ${listed.folder ?? ''}`));
     }
-    const found = await client.finding.list({ ...(rule !== undefined && { rule }), ...(session !== undefined && { sessionId: session }) });
+    const found = await client.finding.list({ rule, sessionId: session });
     if (options.json) return printJson(found);
     for (const { title, detail, sessionTitle, sessionId, commit } of found.findings)
       printText(line`${yellow(title)}: ${detail}  ${dim(`${sessionTitle ?? sessionId ?? ''} ${commit ?? ''}`)}`);

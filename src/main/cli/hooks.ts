@@ -7,7 +7,7 @@ import { quoted } from '../../core/system/index.js';
 import { agentRootsOf, built, ownCommand } from '../launch/index.js';
 import { findProgram } from '../system/index.js';
 import { dim, green, join as joinTexts, line, printText, prompt, red, type Text } from '../terminal/index.js';
-import { machineOption, principalOption, type SignedOptions, ticketOption } from './command.js';
+import { addSignedOptions, type SignedOptions } from './command.js';
 import { UsageError } from './errors.js';
 import { hookCommandIn, hookEvents, withHooks, withoutHooks } from './hook-settings.js';
 
@@ -21,15 +21,13 @@ interface HookOptions extends SignedOptions {
 
 /** Adds `stemma hook --install` and `--uninstall`. Without them, it answers an event, which stemma.ts handles before it gets here. */
 export function addHookCommand(program: Command): void {
-  program
+  const hook = program
     .command('hook')
     .description("commit at Claude Code's own events; Claude Code runs this command with the event on standard input")
     .addOption(new Option('--install', "add the hooks to Claude Code's settings, after showing the change").conflicts('uninstall'))
     .option('--uninstall', 'remove the hooks again')
-    .addOption(new Option('-p, --project <dir>', 'project folder (default: STEMMA_PROJECT, else the nearest *.stemma of the session)'))
-    .addOption(principalOption())
-    .addOption(ticketOption())
-    .addOption(machineOption())
+    .addOption(new Option('-p, --project <dir>', 'project folder (default: STEMMA_PROJECT, else the nearest *.stemma of the session)'));
+  addSignedOptions(hook)
     .option('--settings <file>', "the settings file (default: settings.json in Claude Code's folder)")
     .option('-y, --yes', 'write without asking')
     .addHelpText(

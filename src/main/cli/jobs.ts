@@ -1,17 +1,16 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
+  type AgentPerformer,
   type Job,
   type JobEvent,
   type JobResult,
   type JobStatus,
   jobStatuses,
   type Performer,
-  type PermissionMode,
   permissionModes,
   type Received,
   type RunLimits,
-  type Runtime,
   runtimes,
   type Try,
   type Work,
@@ -90,30 +89,20 @@ function allowWork(turn: string | undefined, options: ProjectOptions & { event?:
   });
 }
 
-interface StartOptions extends ProjectOptions, RunLimits {
+interface StartOptions extends ProjectOptions, RunLimits, Partial<AgentPerformer> {
   readonly commit?: string;
   readonly run?: string;
   readonly event?: number;
   readonly provider?: string;
-  readonly agent?: Runtime;
-  readonly folder?: string;
-  readonly permissions?: PermissionMode;
-  readonly model?: string;
   readonly times?: number;
   readonly check?: string;
 }
 
 /** The work of a command. @throws UsageError unless exactly one is named */
 function workOf(turn: string | undefined, { run, event, commit }: StartOptions): Work {
-  const named: Work[] = [
-    ...(turn === undefined ? [] : [{ turnId: turn }]),
-    ...(run === undefined ? [] : [{ runId: run }]),
-    ...(event === undefined ? [] : [{ eventId: event }]),
-    ...(commit === undefined ? [] : [{ commit: commit as never }]),
-  ];
-  const [what] = named;
-  if (!what || named.length > 1) throw new UsageError('Name a turn, or one of --run, --event and --commit.');
-  return what;
+  const named = Object.entries({ turnId: turn, runId: run, eventId: event, commit }).filter(([, value]) => value !== undefined);
+  if (named.length !== 1) throw new UsageError('Name a turn, or one of --run, --event and --commit.');
+  return Object.fromEntries(named) as Work;
 }
 
 /** The performer of a command. @throws UsageError unless exactly one is named */
@@ -168,33 +157,16 @@ function describeJob({ jobId, what, performer, status, used, error, title }: Job
 const inShell = (text: string): string => quoted(text, shellOf(thisSystem));
 
 /** Prints an event: the words of the model on standard output, everything else on standard error. */
-function printEvent({ kind, text, toolName, jobId, requestId }: JobEvent): void {
-  switch (kind) {
-    case 'text':
-      printPart(text);
-      return;
-    case 'call':
-      say(line`\n${yellow(toolName ?? 'tool')} ${dim(firstLine(text, 200))}`);
-      return;
-    case 'question':
-      say(line`\n${yellow(toolName ?? 'tool')} ${dim(firstLine(text, 200))}`);
-      say('It waits for your answer, under Agents, Jobs in the window, or by:');
-      say(line`stemma call runner.answer --input ${inShell(JSON.stringify({ jobId, requestId, allow: true }))}`);
-      return;
-    case 'result':
-      say(dim(firstLine(text, 200)));
-      return;
-    case 'waiting':
-    case 'notice':
-      say(dim(block(text)));
-      return;
-    case 'ended':
-      printPart('\n');
-      if (text !== '') say(red(block(text)));
-      return;
-    case 'began':
-    case 'thinking':
-    case 'usage':
-      return;
+function printEvent({ kind, text, toolName = 'tool', jobId, requestId }: JobEvent): void {
+  if (kind === 'text') printPart(text);
+  else if (kind === 'call' || kind === 'question') say(line`\n${yellow(toolName)} ${dim(firstLine(text, 200))}`);
+  else if (kind === 'result') say(dim(firstLine(text, 200)));
+  else if (kind === 'waiting' || kind === 'notice') say(dim(block(text)));
+  if (kind === 'question') {
+    say('It waits for your answer, under Agents, Jobs in the window, or by:');
+    say(line`stemma call runner.answer --input ${inShell(JSON.stringify({ jobId, requestId, allow: true }))}`);
   }
+  if (kind !== 'ended') return;
+  printPart('\n');
+  if (text !== '') say(red(block(text)));
 }

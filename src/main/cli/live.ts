@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CaptureStatus, type Commit, runtimes } from '../../core/contract/index.js';
@@ -8,16 +7,15 @@ import { dim, line, magenta, printJson, printText, red, say, type Text, yellow }
 import {
   addProjectChoice,
   addProjectCommand,
+  addSignedOptions,
   granularityOption,
-  machineOption,
   openTarget,
   type ProjectChoice,
   type ProjectOptions,
-  principalOption,
   type SignedOptions,
   type Stoppable,
   signedOf,
-  ticketOption,
+  untilAborted,
   untilStopped,
   withStoppableEngine,
 } from './command.js';
@@ -27,26 +25,25 @@ import type { CliRunOptions } from './run.js';
 
 /** Adds `stemma capture`, `run` and `proxy`, which record transcripts and model calls while agents work. */
 export function addLiveCommands(program: Command): void {
-  addProjectCommand(program, 'capture [path...]', 'follow agents while they work; each finished turn becomes a commit and a line here')
-    .addOption(granularityOption())
-    .addOption(principalOption())
-    .addOption(ticketOption())
-    .addOption(machineOption())
+  const capturing = addProjectCommand(
+    program,
+    'capture [path...]',
+    'follow agents while they work; each finished turn becomes a commit and a line here',
+  ).addOption(granularityOption());
+  addSignedOptions(capturing)
     .addHelpText(
       'after',
       '\nWithout paths, it follows the agents of this machine from now on. Existing content of named files and folders is read first.',
     )
     .action((paths: string[], options: CaptureOptions) => withStoppableEngine((running) => capture(running, paths, options)));
 
-  addProjectChoice(program.command('run'))
+  const running = addProjectChoice(program.command('run'))
     .description('run an agent and record its session: stemma run -- claude')
     .passThroughOptions()
     .argument('<command...>', 'the command and its arguments')
     .addOption(new Option('--agent <name>', 'the agent that the command starts (default: detected from its name)').choices([...runtimes]))
-    .addOption(granularityOption())
-    .addOption(principalOption())
-    .addOption(ticketOption())
-    .addOption(machineOption())
+    .addOption(granularityOption());
+  addSignedOptions(running)
     .option('--record', 'record its model calls too, if it takes the address of the provider from its environment')
     .action(async (command: string[], options: CliRunOptions) => {
       const { runRecorded } = await import('./run.js');
@@ -79,7 +76,7 @@ async function proxy({ client, signal }: Stoppable, options: ProxyOptions): Prom
   const recorder = await startRecorder(client, { ...defaultUpstreams, ...upstream }, port);
   for (const [name, url] of Object.entries(addressesOf(recorder))) printText(`${name}=${url}`);
   say(dim(`Recording into ${dir}. Ctrl+C ends it.`));
-  if (!signal.aborted) await once(signal, 'abort');
+  await untilAborted(signal);
   await recorder.close();
 }
 

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type ContractClient, findDataDir } from '../launch/index.js';
 import { dim, line, printText, say } from '../terminal/index.js';
 import { drain } from './call.js';
-import { addProjectChoice, openTarget, type ProjectChoice, pathOption, type Stoppable, withStoppableEngine } from './command.js';
+import { addProjectChoice, openTarget, type ProjectChoice, pathOption, type Stoppable, untilAborted, withStoppableEngine } from './command.js';
 import { portNumber } from './option-values.js';
 
 interface OtlpOptions extends ProjectChoice {
@@ -41,7 +40,7 @@ async function receive({ client, signal }: Stoppable, options: OtlpOptions): Pro
   printText('OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf');
   if (!file) printText(`OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer%20${token}`);
   say(dim(`Receiving into ${dir}. Ctrl+C ends it.`));
-  if (!signal.aborted) await once(signal, 'abort');
+  await untilAborted(signal);
   await server.close();
   file?.remove();
 }

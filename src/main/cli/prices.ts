@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { PriceTable } from '../../core/contract/index.js';
+import type { ContractClient } from '../launch/index.js';
 import { dim, line, printJson, printText } from '../terminal/index.js';
 import { addProjectCommand, type ProjectOptions, withProject } from './command.js';
 import { UsageError } from './errors.js';
@@ -48,14 +49,11 @@ function price(value: string): number {
   return number;
 }
 
-type Client = Parameters<Parameters<typeof withProject>[1]>[0]['client'];
-
-function changed(client: Client, { set, from, input, output, cacheRead, cacheWrite, remove }: PriceOptions): Promise<PriceTable> {
-  if (remove !== undefined) return client.price.remove({ model: remove, ...(from !== undefined && { from }) });
+function changed(client: ContractClient, { set, from, input, output, cacheRead, cacheWrite, remove }: PriceOptions): Promise<PriceTable> {
+  if (remove !== undefined) return client.price.remove({ model: remove, from });
   if (set === undefined) return client.price.list({});
   if (input === undefined || output === undefined) throw new UsageError('--set needs --input and --output: the dollars for a million tokens.');
-  const row = { input, output, ...(cacheRead !== undefined && { cacheRead }), ...(cacheWrite !== undefined && { cacheWrite }) };
-  return client.price.set({ model: set, from: from ?? '2020-01-01', rows: [row] });
+  return client.price.set({ model: set, from: from ?? '2020-01-01', rows: [{ input, output, cacheRead, cacheWrite }] });
 }
 
 const sources = { own: 'your own', list: 'built in', unknown: 'no price is known' } as const;

@@ -85,10 +85,7 @@ async function importPaths(
     const { dir, made } = await openTarget(client, options);
     say(dim(line`${made ? 'Created' : 'Importing into'} ${dir}`));
     const { format, granularity } = options;
-    const stream = await client.import.run(
-      { paths: paths.map((path) => resolve(path)), format, granularity, ...(mapping && { mapping }) },
-      { signal },
-    );
+    const stream = await client.import.run({ paths: paths.map((path) => resolve(path)), format, granularity, mapping }, { signal });
     const result = (await drain(stream, (event) => showImport(event as ImportProgress)).finally(endProgress)) as ImportResult;
     await backUpDaily(client);
     if (options.json) return printJson(result);

@@ -14,13 +14,6 @@ import { addProjectCommand, asOption, commitName, type ProjectOptions, withStopp
 import { counted, firstLine } from './numbers.js';
 import { wholeNumber } from './option-values.js';
 
-interface ProviderOptions extends ProjectOptions {
-  provider: string;
-  model?: string;
-  /** The principal of the new branch. */
-  as?: string;
-}
-
 const providerOption = (): Option =>
   new Option('--provider <name>', 'the provider: recorded, anthropic, openai, ollama, … (`stemma call turn.providers` lists them)').default(
     'recorded',
@@ -47,6 +40,13 @@ export function addReplayCommands(program: Command): void {
     .option('--turns <count>', 'largest number of turns', wholeNumber)
     .option('--dry-run', 'only list the turns')
     .action(whatIf);
+}
+
+interface ProviderOptions extends ProjectOptions {
+  provider: string;
+  model?: string;
+  /** The principal of the new branch. */
+  as?: string;
 }
 
 interface RerunOptions extends ProviderOptions {
@@ -97,31 +97,13 @@ function whatIf(commit: string, options: WhatIfOptions): Promise<void> {
 
 /** Prints a part of a reply as it arrives: the text on standard output, everything else on standard error. */
 function printReply(part: ReplyPart): void {
-  switch (part.kind) {
-    case 'text':
-      printPart(part.delta);
-      return;
-    case 'tool_call':
-      printText(line`\n${yellow(part.toolName ?? 'tool')} ${dim(block(part.delta))}`);
-      return;
-    case 'tool_result':
-      say(dim(firstLine(part.delta, 120)));
-      return;
-    case 'waiting':
-    case 'notice':
-      say(dim(block(part.delta)));
-      return;
-    case 'failed':
-      say(red(block(part.delta)));
-      return;
-    case 'commit':
-      printPart('\n');
-      return;
-    case 'thinking':
-    case 'question':
-    case 'usage':
-      return;
-  }
+  const { kind, delta, toolName = 'tool' } = part;
+  if (kind === 'text') printPart(delta);
+  else if (kind === 'tool_call') printText(line`\n${yellow(toolName)} ${dim(block(delta))}`);
+  else if (kind === 'tool_result') say(dim(firstLine(delta, 120)));
+  else if (kind === 'waiting' || kind === 'notice') say(dim(block(delta)));
+  else if (kind === 'failed') say(red(block(delta)));
+  else if (kind === 'commit') printPart('\n');
 }
 
 function printWhatIf({ kind, turn, text, part, commit, divergence }: WhatIfPart): void {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { say } from '../terminal/index.js';
-import { addProjectChoice, type ProjectOptions, withStoppableProject } from './command.js';
+import { addProjectChoice, type ProjectOptions, untilAborted, withStoppableProject } from './command.js';
 import { refusalOf, UsageError } from './errors.js';
 import { counted } from './numbers.js';
 import { setPolicyOf } from './policy-file.js';
@@ -36,10 +36,7 @@ export function addServeCommands(program: Command): void {
           const { rules } = await client.runner.getPolicy({});
           const { dir } = await client.project.info({});
           say(`Serving ${dir}: ${counted(rules.length, 'rule')}. Stop it with Ctrl+C.`);
-          await new Promise<void>((resolve) => {
-            if (signal.aborted) resolve();
-            signal.addEventListener('abort', () => resolve(), { once: true });
-          });
+          await untilAborted(signal);
         },
         true,
       ),

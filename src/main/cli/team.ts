@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ORPCError } from '@orpc/client';
 import { type Command, Option } from 'commander';
-import { type HubPlace, hubPlaceOf } from '../../core/contract/index.js';
+import { type HubPlace, hubPlaceOf, type InputOf } from '../../core/contract/index.js';
 import { type ContractClient, findDataDir } from '../launch/index.js';
 import { dim, line, printJson, printText, red, say } from '../terminal/index.js';
 import {
@@ -24,20 +24,11 @@ interface HubOptions extends ProjectOptions {
   readonly token?: string;
 }
 
-interface PushOptions extends HubOptions {
-  readonly repository?: string;
-  readonly tag?: string;
-  readonly branch?: string;
-  readonly sources?: boolean;
-  readonly preview?: boolean;
-  readonly redact?: boolean;
+type Push = InputOf<'team.push'>;
+interface PushOptions extends HubOptions, Omit<Push, 'select'>, NonNullable<Push['select']> {
   readonly watch?: boolean;
 }
 
-const hubOption = [
-  '--hub <hub/project>',
-  'the hub and the project on it, such as https://hub.example/web-shop (remembered on this machine)',
-] as const;
 const tokenOption = [
   '--token <token>',
   'the token for the hub (default: STEMMA_TOKEN, else the one that was given last, else your `stemma login`)',
@@ -94,9 +85,7 @@ export function addTeamCommands(program: Command): void {
     .addOption(jsonOption())
     .action(clone);
 
-  addProjectCommand(program, 'push', 'send what the hub lacks')
-    .option(...hubOption)
-    .option(...tokenOption)
+  addHubCommand(program, 'push', 'send what the hub lacks')
     .option('--repository <dir>', 'only sessions of this repository')
     .option('--tag <tag>', 'only commits and sessions with this tag')
     .option('--branch <commit>', 'only the branch that ends at this commit')
@@ -106,16 +95,14 @@ export function addTeamCommands(program: Command): void {
     .option('--preview', 'send nothing; only list the items that would leave')
     .action(pushProject);
 
-  addProjectCommand(program, 'pull', 'take over what the hub has')
-    .option(...hubOption)
-    .option(...tokenOption)
-    .action(pullProject);
-
-  addProjectCommand(program, 'status', 'show the hub of the project, what a push would send and a pull would read')
-    .option(...hubOption)
-    .option(...tokenOption)
-    .action(showStatus);
+  addHubCommand(program, 'pull', 'take over what the hub has').action(pullProject);
+  addHubCommand(program, 'status', 'show the hub of the project, what a push would send and a pull would read').action(showStatus);
 }
+
+const addHubCommand = (program: Command, name: string, description: string): Command =>
+  addProjectCommand(program, name, description)
+    .option('--hub <hub/project>', 'the hub and the project on it, such as https://hub.example/web-shop (remembered on this machine)')
+    .option(...tokenOption);
 
 interface FactsOptions {
   readonly to: string;
@@ -145,18 +132,13 @@ async function connectTo(client: ContractClient, options: HubOptions): Promise<v
   const token = tokenOf(options);
   if (options.hub === undefined && token === undefined) return;
   const known = await client.team.status({});
-  const place =
-    options.hub === undefined
-      ? known.hub === null || known.project === null
-        ? undefined
-        : { hub: known.hub, project: known.project }
-      : parseAddress(options.hub);
-  if (!place) {
+  const { hub, project } = options.hub === undefined ? known : parseAddress(options.hub);
+  if (hub === null || project === null) {
     if (options.token === undefined) return;
     throw new UsageError('Give --hub with the token: this project is not connected to a hub.');
   }
-  if (token === undefined && known.hub === place.hub && known.project === place.project) return;
-  await client.team.connect({ ...place, token });
+  if (token === undefined && known.hub === hub && known.project === project) return;
+  await client.team.connect({ hub, project, token });
 }
 
 const kindWords: Readonly<Record<string, string>> = { context: 'commit', started: 'start of a subagent', source: 'imported file' };

@@ -21,15 +21,8 @@ export function addWebCommand(program: Command): Command {
       const { isLoopback, serveWindow } = await import('../web/index.js');
       if (!isLoopback(options.host))
         throw new UsageError(`--host ${options.host} is not a loopback address. Stemma serves on 127.0.0.1, ::1 or localhost only.`);
-      const { port, host, open, bearerFile } = options;
-      await serveWindow({
-        paths,
-        version: manifest.version,
-        port,
-        address: host,
-        open,
-        bearerFile: bearerFile === undefined ? undefined : resolve(bearerFile),
-      });
+      const { host: address, bearerFile, ...others } = options;
+      await serveWindow({ ...others, paths, version: manifest.version, address, bearerFile: bearerFile && resolve(bearerFile) });
     });
   return program;
 }
