@@ -74,10 +74,11 @@ function makeSpeed(): HTMLElement {
   return speeds;
 }
 
+/** The entries that have a mark, the class whose color it has, and its width. */
 const marks = [
-  { kinds: 'u', className: 'swatch-user', width: 1 },
-  { kinds: 'e', className: 'swatch-error', width: 1 },
-  { kinds: 'cb', className: 'swatch-seam', width: 2 },
+  { kinds: 'u', color: 'u', width: 1 },
+  { kinds: 'e', color: 'e', width: 1 },
+  { kinds: 'cb', color: 's', width: 2 },
 ];
 
 /** Marks of prompts, errors, compactions and branches above the scale. */
@@ -91,8 +92,8 @@ function makeTrack() {
     element.height = element.clientHeight * ratio;
     const context = element.getContext('2d');
     if (!context) return;
-    for (const { kinds, className, width } of marks) {
-      swatch.className = className;
+    for (const { kinds, color, width } of marks) {
+      swatch.className = `swatch ${color}`;
       context.fillStyle = getComputedStyle(swatch).color;
       for (let at = 0; at < total; at++)
         if (kinds.includes(index.kinds[at] ?? ''))

@@ -23,6 +23,17 @@ export function markdown(text: string): Node {
   }
 }
 
+/** The elements of nodes that only hold others, or nothing. */
+const tags: Readonly<Partial<Record<Tree['type'], keyof HTMLElementTagNameMap>>> = {
+  paragraph: 'p',
+  blockquote: 'blockquote',
+  emphasis: 'em',
+  strong: 'strong',
+  delete: 'del',
+  thematicBreak: 'hr',
+  break: 'br',
+};
+
 class Drawing {
   readonly #root: Root;
   /** The targets of reference links. The first definition of a label counts. */
@@ -35,7 +46,7 @@ class Drawing {
 
   draw(): DocumentFragment {
     const fragment = document.createDocumentFragment();
-    fragment.append(...this.#all(this.#root.children));
+    fragment.append(...this.#within(this.#root));
     return fragment;
   }
 
@@ -44,11 +55,14 @@ class Drawing {
     if ('children' in node) for (const child of node.children) this.#collectTargets(child);
   }
 
-  #all(nodes: readonly Tree[]): (Node | string)[] {
-    return nodes.map((node) => this.#one(node)).filter((content) => content !== undefined);
+  /** What a node holds. */
+  #within(node: Tree): (Node | string)[] {
+    return 'children' in node ? node.children.map((child) => this.#one(child)).filter((content) => content !== undefined) : [];
   }
 
   #one(node: Tree): ElementContent {
+    const tag = tags[node.type];
+    if (tag) return make(tag, {}, ...this.#within(node));
     switch (node.type) {
       case 'text':
         return node.value;
@@ -58,30 +72,16 @@ class Drawing {
         return make('pre', { tabindex: '0' }, node.value);
       case 'inlineCode':
         return make('code', {}, node.value);
-      case 'paragraph':
-        return make('p', {}, ...this.#all(node.children));
       case 'heading':
-        return make(node.depth < 3 ? 'h3' : 'h4', {}, ...this.#all(node.children));
-      case 'blockquote':
-        return make('blockquote', {}, ...this.#all(node.children));
+        return make(node.depth < 3 ? 'h3' : 'h4', {}, ...this.#within(node));
       case 'list':
         return this.#list(node);
       case 'table':
         return this.#table(node);
-      case 'thematicBreak':
-        return make('hr');
-      case 'break':
-        return make('br');
-      case 'emphasis':
-        return make('em', {}, ...this.#all(node.children));
-      case 'strong':
-        return make('strong', {}, ...this.#all(node.children));
-      case 'delete':
-        return make('del', {}, ...this.#all(node.children));
       case 'link':
-        return link(this.#all(node.children), node.url);
+        return link(this.#within(node), node.url);
       case 'linkReference':
-        return link(this.#all(node.children), this.#targets.get(node.identifier) ?? '');
+        return link(this.#within(node), this.#targets.get(node.identifier) ?? '');
       case 'image':
         return imageName(node.alt, node.url);
       case 'imageReference':
@@ -89,12 +89,9 @@ class Drawing {
       case 'footnoteReference':
         return make('sup', {}, node.identifier);
       case 'footnoteDefinition':
-        return make('div', { class: 'footnote' }, make('sup', {}, node.identifier), ...this.#all(node.children));
-      case 'definition':
-      case 'yaml':
-        return undefined;
+        return make('div', { class: 'footnote' }, make('sup', {}, node.identifier), ...this.#within(node));
       default:
-        return 'children' in node ? make('span', {}, ...this.#all(node.children)) : undefined;
+        return 'children' in node ? make('span', {}, ...this.#within(node)) : undefined;
     }
   }
 
@@ -103,7 +100,7 @@ class Drawing {
     const items = list.children.map((item) => {
       const box = item.checked == null ? undefined : make('input', { type: 'checkbox', disabled: true, checked: item.checked, 'aria-label': 'done' });
       // A paragraph of a tight list has no space before the next item.
-      const content = item.children.flatMap((child) => (child.type === 'paragraph' && !isLoose ? this.#all(child.children) : this.#all([child])));
+      const content = item.children.flatMap((child) => (child.type === 'paragraph' && !isLoose ? this.#within(child) : this.#one(child)));
       return make('li', { class: box && 'task' }, box, ...content);
     });
     return list.ordered ? make('ol', { start: String(list.start ?? 1) }, ...items) : make('ul', {}, ...items);
@@ -111,11 +108,7 @@ class Drawing {
 
   #table(table: Kind<'table'>): HTMLElement {
     const [head, ...rows] = table.children.map((row, place) =>
-      make(
-        'tr',
-        {},
-        ...row.children.map((cell, at) => make(place === 0 ? 'th' : 'td', { class: table.align?.[at] ?? '' }, ...this.#all(cell.children))),
-      ),
+      make('tr', {}, ...row.children.map((cell, at) => make(place === 0 ? 'th' : 'td', { class: table.align?.[at] ?? '' }, ...this.#within(cell)))),
     );
     return make('table', {}, make('thead', {}, head), make('tbody', {}, ...rows));
   }
@@ -129,18 +122,10 @@ const imageName = (alt: string | null | undefined, address: string): string => `
 /** A web or mail link, followed by its host unless its text contains the host. Any other link is shown as text with its target. */
 function link(content: readonly (Node | string)[], address: string): Node | string {
   const text = content.map((part) => (typeof part === 'string' ? part : (part.textContent ?? ''))).join('');
-  const url = safeUrl(address);
-  if (!url) return make('span', {}, ...content, ...(text === address || address === '' ? [] : [` (${address})`]));
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !['http:', 'https:', 'mailto:'].includes(url.protocol))
+    return make('span', {}, ...content, ...(text === address || address === '' ? [] : [` (${address})`]));
   const anchor = make('a', { href: url.href, target: '_blank', rel: 'noopener noreferrer nofollow', title: url.href }, ...content);
   if (text.includes(url.host || url.pathname)) return anchor;
   return make('span', {}, anchor, ' ', make('span', { class: 'target' }, `(${url.host || url.href})`));
-}
-
-function safeUrl(address: string): URL | undefined {
-  try {
-    const url = new URL(address);
-    return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url : undefined;
-  } catch {
-    return undefined;
-  }
 }
