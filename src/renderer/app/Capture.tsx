@@ -152,11 +152,7 @@ function Places({ places }: Pick<CaptureStatus, 'places'>) {
   );
 }
 
-interface SessionsProps extends Pick<CaptureStatus, 'files' | 'since'> {
-  readonly onShow: (commit: CapturedFile['tip']) => void;
-}
-
-function Sessions({ files, since, onShow }: SessionsProps) {
+function Sessions({ files, since, onShow }: Pick<CaptureStatus, 'files' | 'since'> & { onShow: (commit: CapturedFile['tip']) => void }) {
   return (
     <section aria-label="Active sessions">
       <h3>Sessions</h3>

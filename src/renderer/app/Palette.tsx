@@ -93,13 +93,8 @@ export function Palette() {
   );
 }
 
-interface ChipsProps {
-  readonly sessions: readonly SessionRow[];
-  readonly narrowing: PaletteNarrowing;
-  readonly onChange: (narrowing: PaletteNarrowing) => void;
-}
-
-function Chips({ sessions, narrowing, onChange }: ChipsProps) {
+function Chips(props: { sessions: readonly SessionRow[]; narrowing: PaletteNarrowing; onChange: (narrowing: PaletteNarrowing) => void }) {
+  const { sessions, narrowing, onChange } = props;
   const agents = [...new Set(sessions.map(({ agent }) => agent))];
   return (
     <div className="palette-chips gap-6 line-below">
@@ -184,12 +179,7 @@ const Commits = ({ commits }: Pick<Found, 'commits'>) => (
   </Group>
 );
 
-interface EntriesProps extends Pick<Found, 'entries' | 'sessions'> {
-  readonly limit: number;
-  readonly onMore: (() => void) | undefined;
-}
-
-function Entries({ entries, sessions, limit, onMore }: EntriesProps) {
+function Entries({ entries, sessions, limit, onMore }: Pick<Found, 'entries' | 'sessions'> & { limit: number; onMore: (() => void) | undefined }) {
   if (!entries) return null;
   const { hits, total, isExact } = entries;
   return (

@@ -22,7 +22,7 @@ export function StatusBar() {
           <span className="status-wide">{say.plural(info.counts.entries, 'entry', 'entries')}</span>
           <button
             type="button"
-            className="status-wide"
+            className="status-wide inline-row"
             onClick={() => go({ view: 'settings', settings: 'storage' })}
             title={`${say.exact(info.bytes.stored)} bytes on disk for ${say.exact(info.bytes.logical)} bytes of content. Click to see what takes the space.`}
           >
@@ -36,13 +36,13 @@ export function StatusBar() {
         {notice}
       </output>
       {running.map((job) => (
-        <button key={job.id} type="button" className="status-import" onClick={() => show({ kind: 'imports' })} title="Show the import">
+        <button key={job.id} type="button" className="status-import inline-row" onClick={() => show({ kind: 'imports' })} title="Show the import">
           <Loader size={12} aria-hidden />
           Importing {job.progress && job.progress.total > 0 ? `${Math.round(shareOf(job) * 100)}%` : '…'}
         </button>
       ))}
       {running.length === 0 && jobs.length > 0 && (
-        <button type="button" onClick={() => show({ kind: 'imports' })} className={problems > 0 ? 'tone-warn' : undefined}>
+        <button type="button" onClick={() => show({ kind: 'imports' })} className={problems > 0 ? 'tone-warn inline-row' : 'inline-row'}>
           <CircleCheck size={12} aria-hidden />
           {problems > 0 ? `Imports: ${say.plural(problems, 'problem')}` : 'Imports: no problems'}
         </button>
@@ -104,6 +104,7 @@ function TeamNews({ dir }: { dir: string }) {
   return (
     <button
       type="button"
+      className="inline-row"
       onClick={() => (toPull ? pull() : go({ view: 'settings', settings: 'team' }))}
       title={problem ?? (people.length > 0 ? `Also here: ${people.join(', ')}` : `Connected to ${news.hub}`)}
     >

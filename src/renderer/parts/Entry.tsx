@@ -16,19 +16,8 @@ import { describeProblem } from './problem';
 import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, pathIn, showValue } from './tools';
 
 /** The header of an entry: speaker, time, tokens. `actions` appear at its end on hover. */
-function Head({
-  entry,
-  name,
-  lead,
-  actions,
-  error,
-}: {
-  entry: Entry;
-  name: ReactNode;
-  lead?: string | undefined;
-  actions?: ReactNode;
-  error?: boolean;
-}) {
+function Head(props: { entry: Entry; name: ReactNode; lead?: string | undefined; actions?: ReactNode; error?: boolean }) {
+  const { entry, name, lead, actions, error } = props;
   const Glyph = error ? CircleAlert : (kindIcons[entry.kind] ?? familyIcons[kindFamily(entry)]);
   return (
     <header className="entry-head row small">

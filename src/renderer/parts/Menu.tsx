@@ -101,15 +101,8 @@ export function CardButton(props: {
 }
 
 /** A context menu. `items` belong to the row that was last hovered or selected. */
-export function WithContextMenu({
-  children,
-  items,
-  label,
-}: {
-  children: ReactElement<Record<string, unknown>>;
-  items: readonly MenuEntry[];
-  label: string;
-}) {
+export function WithContextMenu(props: { children: ReactElement<Record<string, unknown>>; items: readonly MenuEntry[]; label: string }) {
+  const { children, items, label } = props;
   return (
     <ContextMenu.Root>
       <ContextMenu.Trigger render={children} />

@@ -207,7 +207,7 @@ export function TokenLegend({ rows, usage }: Pick<TokenBarProps, 'rows' | 'usage
   return (
     <ul className="token-legend wrap small" aria-label="Tokens by kind">
       {notRecorded > 0 && (
-        <li className="kind-none" title={`${unexplained}: ${exact(notRecorded)} tokens`}>
+        <li className="kind-none inline-row" title={`${unexplained}: ${exact(notRecorded)} tokens`}>
           <i aria-hidden />
           Not recorded <b>≈ {compact(notRecorded)}</b> <span className="muted">{percent(notRecorded / total)}</span>
         </li>
@@ -215,7 +215,7 @@ export function TokenLegend({ rows, usage }: Pick<TokenBarProps, 'rows' | 'usage
       {shares
         .filter((share) => sums[share] > 0)
         .map((share) => (
-          <li key={share} title={isLoading ? undefined : `${how}: about ${exact(sums[share])} tokens`}>
+          <li key={share} className="inline-row" title={isLoading ? undefined : `${how}: about ${exact(sums[share])} tokens`}>
             <i aria-hidden style={{ background: `var(${colorOf(share)})` }} />
             {shareNames[share]}
             {!isLoading && (

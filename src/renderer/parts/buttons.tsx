@@ -2,14 +2,9 @@ import type { ButtonHTMLAttributes, ComponentType, FormEvent, KeyboardEvent } fr
 
 export type Icon = ComponentType<{ size?: number | string; strokeWidth?: number | string; 'aria-hidden'?: boolean }>;
 
-interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  readonly icon?: Icon;
-  readonly look?: 'primary' | 'plain' | 'danger';
-  readonly small?: boolean;
-}
-
 /** A button with an optional icon. */
-export function Button({ icon: Glyph, look, small, className, children, ...rest }: ButtonProps) {
+export function Button(props: ButtonHTMLAttributes<HTMLButtonElement> & { icon?: Icon; look?: 'primary' | 'plain' | 'danger'; small?: boolean }) {
+  const { icon: Glyph, look, small, className, children, ...rest } = props;
   return (
     <button type="button" className={['button', look, small && 'small', className].filter(Boolean).join(' ')} {...rest}>
       {Glyph && <Glyph size={14} aria-hidden />}

@@ -52,14 +52,8 @@ export function FindingsView({ project }: { project: string }) {
   );
 }
 
-interface RulesProps {
-  rules: readonly FindingRule[];
-  folder: string | null;
-  unchecked: number;
-  chosen: string | undefined;
-}
-
-function Rules({ rules, folder, unchecked, chosen }: RulesProps) {
+function Rules(props: { rules: readonly FindingRule[]; folder: string | null; unchecked: number; chosen: string | undefined }) {
+  const { rules, folder, unchecked, chosen } = props;
   const row = (rule: string | undefined, title: string, found: number, note: string, problem?: string, tone?: string) => (
     <li key={rule ?? ''}>
       <button type="button" className="selectable" aria-current={chosen === rule} title={note} onClick={() => go({ rule })}>

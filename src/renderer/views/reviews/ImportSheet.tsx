@@ -56,14 +56,8 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
   );
 }
 
-interface ImportChoiceProps {
-  readonly kind: Kind;
-  readonly onKind: (kind: Kind) => void;
-  readonly file: File | undefined;
-  readonly onFile: (file: File | undefined) => void;
-}
-
-function ImportChoice({ kind, onKind, file, onFile }: ImportChoiceProps) {
+function ImportChoice(props: { kind: Kind; onKind: (kind: Kind) => void; file: File | undefined; onFile: (file: File | undefined) => void }) {
+  const { kind, onKind, file, onFile } = props;
   return (
     <div className="row wrap">
       <Switch

@@ -72,14 +72,8 @@ function Tickets({ project }: { project: string }) {
   );
 }
 
-interface ToolBarProps {
-  readonly shown: TicketsAs;
-  readonly waiting: number;
-  readonly people: readonly string[];
-  readonly onOpen: (sheet: 'new' | 'import') => void;
-}
-
-function ToolBar({ shown, waiting, people, onOpen }: ToolBarProps) {
+function ToolBar(props: { shown: TicketsAs; waiting: number; people: readonly string[]; onOpen: (sheet: 'new' | 'import') => void }) {
+  const { shown, waiting, people, onOpen } = props;
   return (
     <div className="reviews-tools rigid bar wrap">
       <Switch

@@ -236,13 +236,8 @@ function Answerer({ who, by, model, providers, onProvider, onModel }: AnswererPr
   );
 }
 
-interface QuestionFieldProps extends Question {
-  readonly label: string;
-  readonly placeholder: string;
-}
-
 /** The text field of the discussion. Enter sends, Shift Enter starts a new line. */
-function QuestionField({ label, placeholder, question, onQuestion }: QuestionFieldProps) {
+function QuestionField({ label, placeholder, question, onQuestion }: Question & { label: string; placeholder: string }) {
   const field = useRef<HTMLTextAreaElement>(null);
   // Another part of the page may have filled in the question; continue in the field.
   useEffect(() => {

@@ -117,15 +117,8 @@ function Rows({ list, onClear }: { list: Left; onClear: () => void }) {
   );
 }
 
-interface RowProps {
-  readonly place: number;
-  readonly top: number;
-  readonly ticket: TicketRow | undefined;
-  readonly chosen: boolean;
-  readonly onOpen: (ticket: TicketRow) => void;
-}
-
-function Row({ place, top, ticket, chosen, onOpen }: RowProps) {
+function Row(props: { place: number; top: number; ticket: TicketRow | undefined; chosen: boolean; onOpen: (ticket: TicketRow) => void }) {
+  const { place, top, ticket, chosen, onOpen } = props;
   if (!ticket) return <div className="ticket-row selectable row" style={{ top }} aria-hidden />;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options

@@ -59,14 +59,7 @@ export function MappingSheet() {
           onChange={(text) => change(() => setPath(text))}
         />
         <Patterns onPattern={(pattern) => change(() => setText(JSON.stringify(pattern, null, 2)))} />
-        <TextArea
-          className="mono mapping-text"
-          label="Mapping"
-          spellCheck={false}
-          rows={14}
-          value={text}
-          onChange={(text) => change(() => setText(text))}
-        />
+        <TextArea className="mono" label="Mapping" spellCheck={false} rows={14} value={text} onChange={(text) => change(() => setText(text))} />
         <div className="mapping-actions gap-8">
           <Button type="submit" icon={Eye} disabled={!path.trim()}>
             Preview

@@ -84,13 +84,8 @@ export function SessionCells({ id, row, place, selected, names, snippet, sought,
   );
 }
 
-interface TitleCellProps extends Pick<SessionCellsProps, 'snippet' | 'onToggle'> {
-  readonly listed: Listed;
-  readonly open: boolean | undefined;
-  readonly level: 1 | 2;
-}
-
-function TitleCell({ listed, open, level, snippet, onToggle }: TitleCellProps) {
+function TitleCell(props: Pick<SessionCellsProps, 'snippet' | 'onToggle'> & { listed: Listed; open: boolean | undefined; level: 1 | 2 }) {
+  const { listed, open, level, snippet, onToggle } = props;
   const { session, found, title, subagents } = listed;
   return (
     <span role="gridcell" className="c-title">

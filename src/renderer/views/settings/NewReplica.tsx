@@ -11,14 +11,8 @@ const credentialNames = {
 };
 type Credentials = keyof typeof credentialNames;
 
-interface NewReplicaProps {
-  name: string | undefined;
-  onAdd: (replica: ReplicaInput) => void;
-  onCancel: () => void;
-}
-
 /** The form that adds a replica, or sets up one that the project names. */
-export function NewReplica({ name, onAdd, onCancel }: NewReplicaProps) {
+export function NewReplica({ name, onAdd, onCancel }: { name: string | undefined; onAdd: (replica: ReplicaInput) => void; onCancel: () => void }) {
   const [kind, setKind] = useState<'folder' | 's3'>('folder');
   const [credentials, setCredentials] = useState<Credentials>('keys');
   const submit = (event: FormEvent<HTMLFormElement>): void => {

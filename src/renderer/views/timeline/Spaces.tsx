@@ -101,14 +101,8 @@ interface Draft {
   readonly type: EntityType;
 }
 
-interface NewSpaceProps {
-  readonly known: readonly Entity[];
-  readonly onClose: () => void;
-  readonly onCreated: (space: Space) => void;
-}
-
 /** Creates a space, and an entity for each new member. */
-export function NewSpace({ known, onClose, onCreated }: NewSpaceProps) {
+export function NewSpace({ known, onClose, onCreated }: { known: readonly Entity[]; onClose: () => void; onCreated: (space: Space) => void }) {
   const [name, setName] = useState('');
   const [members, setMembers] = useState<readonly Draft[]>(
     known.length > 0
@@ -160,14 +154,8 @@ export function NewSpace({ known, onClose, onCreated }: NewSpaceProps) {
   );
 }
 
-interface MemberRowProps {
-  readonly number: number;
-  readonly member: Draft;
-  readonly onChange: (member: Draft) => void;
-  readonly onRemove: () => void;
-}
-
-function MemberRow({ number, member, onChange, onRemove }: MemberRowProps) {
+function MemberRow(props: { number: number; member: Draft; onChange: (member: Draft) => void; onRemove: () => void }) {
+  const { number, member, onChange, onRemove } = props;
   const isKnown = member.entityId !== undefined;
   return (
     <li>

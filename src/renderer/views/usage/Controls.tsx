@@ -11,14 +11,9 @@ const facetLabels: Readonly<Record<UsageFacet, string>> = {
   ...{ agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines', branch: 'Branches' },
 };
 
-interface ControlsProps {
-  readonly selection: UsageSelection;
-  readonly inRange: Slices;
-  readonly sessions: ReadonlyMap<string, SessionFact>;
-}
-
 /** The range, and the facets with the number of sessions of each value. `inRange` has the slices of the range before any facet is applied. */
-export function Controls({ selection, inRange, sessions }: ControlsProps) {
+export function Controls(props: { selection: UsageSelection; inRange: Slices; sessions: ReadonlyMap<string, SessionFact> }) {
+  const { selection, inRange, sessions } = props;
   const { range, named, measure, group, chosen } = selection;
   const isTool = group === 'tool';
   const [custom, setCustom] = useState(named === undefined);
