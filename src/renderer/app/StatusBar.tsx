@@ -22,7 +22,7 @@ export function StatusBar() {
           <span className="status-wide">{say.plural(info.counts.entries, 'entry', 'entries')}</span>
           <button
             type="button"
-            className="status-wide inline-row"
+            className="inline-row"
             onClick={() => go({ view: 'settings', settings: 'storage' })}
             title={`${say.exact(info.bytes.stored)} bytes on disk for ${say.exact(info.bytes.logical)} bytes of content. Click to see what takes the space.`}
           >
