@@ -5,7 +5,7 @@ import type { UsageContext } from '../../src/core/contract/index.js';
 import { Estimate, TokenLegend, Window } from '../../src/renderer/parts/index.js';
 import { shortPaths } from '../../src/renderer/parts/repository.js';
 import { scaleOf } from '../../src/renderer/parts/TokenBar.js';
-import { figuresOf } from '../../src/renderer/views/inspector/figures.js';
+import { figuresOf } from '../../src/renderer/views/inspector/ForkFacts.js';
 import { Shares } from '../../src/renderer/views/request/Shares.js';
 
 const counted: UsageContext = {

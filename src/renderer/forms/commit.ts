@@ -74,12 +74,7 @@ export const summaryForm = (id: ContextId): FormSpec => ({
   title: 'Summarize',
   intro: 'A summary is the name of a commit in the chain. People can edit it.',
   fields: [
-    {
-      name: 'which',
-      label: 'Which commits',
-      kind: 'choice',
-      options: { this: 'This commit', missing: 'Every commit without a summary' },
-    },
+    { name: 'which', label: 'Which commits', kind: 'choice', options: { this: 'This commit', missing: 'Every commit without a summary' } },
     { name: 'provider', label: 'Written by', kind: 'choice', options: providerOptions, placeholder: 'Extracts of its own words, without a model' },
     { ...modelField(), shown: ({ provider }) => provider !== '' },
     { name: 'perMinute', label: 'Most calls per minute', kind: 'number', shown: ({ provider }) => provider !== '' },
@@ -98,14 +93,10 @@ export const summaryForm = (id: ContextId): FormSpec => ({
 });
 
 async function finish(stream: Awaited<ReturnType<typeof api.context.summarize>>): Promise<void> {
-  for (;;) {
-    const step = await stream.next();
-    if (step.done) {
-      await refreshProject();
-      return notify(`Summaries written: ${say.exact(step.value.summarized)}`);
-    }
-    notify(`Summaries: ${say.exact(step.value.done)} of ${say.exact(step.value.total)}`);
-  }
+  let step = await stream.next();
+  for (; !step.done; step = await stream.next()) notify(`Summaries: ${say.exact(step.value.done)} of ${say.exact(step.value.total)}`);
+  await refreshProject();
+  notify(`Summaries written: ${say.exact(step.value.summarized)}`);
 }
 
 /** Assembles a context from a chosen beginning as one object, which files, tickets and programs can name. */

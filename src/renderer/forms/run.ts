@@ -31,12 +31,7 @@ export const permissionOptions: Readonly<Record<PermissionMode, string>> = {
 
 /** The fields for the performer and the limits. `at` is the position of the performer in the procedure's input. */
 export const performerFields = (at = ''): readonly FormField[] => [
-  {
-    name: 'by',
-    label: 'Who works',
-    kind: 'choice',
-    options: performers,
-  },
+  { name: 'by', label: 'Who works', kind: 'choice', options: performers },
   { ...providerField, shown: byModel, field: `${at}performer.provider` },
   {
     name: 'agent',

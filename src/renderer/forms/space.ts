@@ -138,12 +138,7 @@ export const planForm = ({ entityId, name }: Entity, plan: Plan | undefined, onD
   fields: [
     { name: 'name', label: 'Name', required: true },
     { name: 'instruction', label: 'Instruction', kind: 'long', required: true },
-    {
-      name: 'when',
-      label: 'When',
-      kind: 'choice',
-      options: { after: 'Once, after a delay', at: 'Once, at a time', cron: 'Again and again' },
-    },
+    { name: 'when', label: 'When', kind: 'choice', options: { after: 'Once, after a delay', at: 'Once, at a time', cron: 'Again and again' } },
     { name: 'runAfter', label: 'Delay', required: true, placeholder: '2 hours', shown: ({ when }) => when === 'after' },
     { name: 'scheduledAt', label: 'Time', kind: 'time', required: true, shown: ({ when }) => when === 'at' },
     {

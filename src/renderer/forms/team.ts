@@ -24,13 +24,7 @@ export const hubForm = (from = ''): FormSpec => ({
       shown: ({ from }) => hubPlaceOf(String(from))?.token === undefined,
       hint: 'An admin of the hub makes it. Leave it empty if this machine is signed in at the hub.',
     },
-    {
-      name: 'dir',
-      label: 'Folder of the new project',
-      required: true,
-      shown: ({ how }) => how === 'clone',
-      hint: 'Its name ends in .stemma.',
-    },
+    { name: 'dir', label: 'Folder of the new project', required: true, shown: ({ how }) => how === 'clone', hint: 'Its name ends in .stemma.' },
   ],
   start: { from },
   action: 'Open',
@@ -63,12 +57,7 @@ export const shareForm = (commit: ContextId, against?: ContextId): FormSpec => (
   title: 'Share a link',
   intro: `Whoever has the link reads ${against ? 'this comparison, both commits and what comes before them' : 'this commit and what comes before it'}, and can make a clone of it. The hub gets what it lacks first. Nothing is redacted.`,
   fields: [
-    {
-      name: 'role',
-      label: 'They may',
-      kind: 'choice',
-      options: { reader: 'Read it', reviewer: 'Read it, and send tickets' },
-    },
+    { name: 'role', label: 'They may', kind: 'choice', options: { reader: 'Read it', reviewer: 'Read it, and send tickets' } },
     {
       name: 'days',
       label: 'For',

@@ -1,7 +1,7 @@
 import { ArrowLeft, CopyPlus, Pencil, RotateCcw, Trash2 } from 'lucide-react';
 import type { Card, CardVersion } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Code, Facts, Fold, IconButton, Id, LinkButton, Markdown, say, textOfContent } from '../../parts';
+import { Answer, Button, Code, Facts, Fold, FoldedText, IconButton, Id, LinkButton, Markdown, say, textOfContent } from '../../parts';
 import { go, useNavigation, useProjectQuery } from '../../state';
 import { cardState, familyOfCard } from './cards';
 import { copyCardForm, editCardForm, open, removeCard, restoreCard } from './forms';
@@ -80,9 +80,9 @@ function CardHead({ card }: { card: Card }) {
       <IconButton icon={CopyPlus} label="Copy card" onClick={open(copyCardForm(card))} />
       {card.deletedAt === undefined && <IconButton icon={Pencil} label="Edit card" onClick={open(editCardForm(card))} />}
       {card.deletedAt === undefined ? (
-        <IconButton icon={Trash2} label="Delete card" onClick={() => void removeCard(card)} />
+        <IconButton icon={Trash2} label="Delete card" onClick={removeCard(card)} />
       ) : (
-        <Button small icon={RotateCcw} onClick={() => void restoreCard(card)}>
+        <Button small icon={RotateCcw} onClick={restoreCard(card)}>
           Restore
         </Button>
       )}
@@ -104,9 +104,7 @@ function AuditTrail({ history }: { history: readonly CardVersion[] }) {
           {version.what === 'repaired' && (
             <>
               <p className="muted">Content before the repair:</p>
-              <Fold text={textOfContent(version.before.content)} lines={6}>
-                {(shown) => <pre className="verbatim">{shown}</pre>}
-              </Fold>
+              <FoldedText text={textOfContent(version.before.content)} lines={6} />
             </>
           )}
         </li>

@@ -1,8 +1,8 @@
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { cardFields, cardIn, cardOptions, newCard, valuesOfCard } from '../../forms';
-import { notifyProblem, say } from '../../parts';
-import { ask, type FormSpec, givenIn, go, notify, picksIn, refreshProject } from '../../state';
+import { attempt, say } from '../../parts';
+import { ask, type FormSpec, type FormValues, givenIn, go, notify, picksIn, refreshProject } from '../../state';
 
 const shown = async (place: { readonly box?: string; readonly card?: string | undefined }, notice: string): Promise<void> => {
   await refreshProject();
@@ -52,82 +52,87 @@ export const copyCardForm = (card: Card): FormSpec => ({
 
 const cardsField = { name: 'cardIds', label: 'Cards', kind: 'picks', options: cardOptions } as const;
 
-/** Builds a box from cards in an order. */
-export const newBoxForm = (): FormSpec => ({
-  title: 'New box',
-  intro: 'A box is an ordered list of cards that one agent hands to another.',
-  fields: [
-    { ...cardsField, hint: 'A model reads the cards in this order.' },
-    { name: 'boxId', label: 'Id', hint: 'Leave it empty to get a new id.' },
-  ],
-  action: 'Create box',
-  draft: 'box',
+interface CardsForm extends Omit<FormSpec, 'fields' | 'submit'> {
+  readonly fields?: FormSpec['fields'];
+  /** Makes or changes the box with the chosen cards. */
+  readonly write: (cardIds: string[], values: FormValues) => Promise<Box>;
+  /** The notice, with the number of cards in words. */
+  readonly done: (cards: string) => string;
+}
+
+/** A form for the cards of a box, which is shown afterwards. */
+const cardsForm = ({ write, done, ...form }: CardsForm): FormSpec => ({
+  fields: [cardsField],
+  ...form,
   submit: async (values) => {
-    const box = await api.box.create({ cardIds: picksIn(values, 'cardIds'), boxId: givenIn(values, 'boxId') });
-    await shown({ box: box.boxId, card: undefined }, `Created a box with ${say.plural(box.cardIds.length, 'card')}`);
+    const { boxId, cardIds } = await write(picksIn(values, 'cardIds'), values);
+    await shown({ box: boxId, card: undefined }, done(say.plural(cardIds.length, 'card')));
   },
 });
+
+/** Builds a box from cards in an order. */
+export const newBoxForm = (): FormSpec =>
+  cardsForm({
+    title: 'New box',
+    intro: 'A box is an ordered list of cards that one agent hands to another.',
+    fields: [
+      { ...cardsField, hint: 'A model reads the cards in this order.' },
+      { name: 'boxId', label: 'Id', hint: 'Leave it empty to get a new id.' },
+    ],
+    action: 'Create box',
+    draft: 'box',
+    write: (cardIds, values) => api.box.create({ cardIds, boxId: givenIn(values, 'boxId') }),
+    done: (cards) => `Created a box with ${cards}`,
+  });
 
 /** Adds cards at the end of a box. */
-export const appendForm = ({ boxId }: Box): FormSpec => ({
-  title: 'Append cards',
-  intro: 'The cards are added at the end of this box. Cards that it contains already are not added again.',
-  fields: [{ ...cardsField, required: true }],
-  action: 'Append',
-  submit: async (values) => {
-    const box = await api.box.append({ boxId, cardIds: picksIn(values, 'cardIds') });
-    await shown({ box: box.boxId }, `The box has ${say.plural(box.cardIds.length, 'card')} now`);
-  },
-});
+export const appendForm = ({ boxId }: Box): FormSpec =>
+  cardsForm({
+    title: 'Append cards',
+    intro: 'The cards are added at the end of this box. Cards that it contains already are not added again.',
+    fields: [{ ...cardsField, required: true }],
+    action: 'Append',
+    write: (cardIds) => api.box.append({ boxId, cardIds }),
+    done: (cards) => `The box has ${cards} now`,
+  });
 
 /** Replaces a box: other cards, or another order. */
-export const replaceForm = ({ boxId, cardIds }: Box): FormSpec => ({
-  title: 'Reorder or replace',
-  intro: 'A new box takes the place of this one. This box stays readable, and turns that read it are not changed.',
-  fields: [cardsField],
-  start: { cardIds },
-  action: 'Replace box',
-  submit: async (values) => {
-    const box = await api.box.replace({ boxId, cardIds: picksIn(values, 'cardIds') });
-    await shown({ box: box.boxId, card: undefined }, 'The new box replaces the earlier one');
-  },
-});
+export const replaceForm = ({ boxId, cardIds: before }: Box): FormSpec =>
+  cardsForm({
+    title: 'Reorder or replace',
+    intro: 'A new box takes the place of this one. This box stays readable, and turns that read it are not changed.',
+    start: { cardIds: before },
+    action: 'Replace box',
+    write: (cardIds) => api.box.replace({ boxId, cardIds }),
+    done: () => 'The new box replaces the earlier one',
+  });
 
 /** Creates a second box from the cards of this box. */
-export const branchForm = ({ cardIds }: Box): FormSpec => ({
-  title: 'Branch box',
-  intro: 'A second box starts with the cards that you keep. This box stays as it is.',
-  fields: [cardsField],
-  start: { cardIds },
-  action: 'Create branch',
-  submit: async (values) => {
-    const box = await api.box.create({ cardIds: picksIn(values, 'cardIds') });
-    await shown({ box: box.boxId, card: undefined }, `Created a branch with ${say.plural(box.cardIds.length, 'card')}`);
-  },
-});
+export const branchForm = ({ cardIds: before }: Box): FormSpec =>
+  cardsForm({
+    title: 'Branch box',
+    intro: 'A second box starts with the cards that you keep. This box stays as it is.',
+    start: { cardIds: before },
+    action: 'Create branch',
+    write: (cardIds) => api.box.create({ cardIds }),
+    done: (cards) => `Created a branch with ${cards}`,
+  });
 
-/** Deletes a card. It stays readable, and the message offers to restore it. */
-export async function removeCard(card: Card): Promise<void> {
-  try {
+/** The action that deletes a card. It stays readable, and the message offers to restore it. */
+export const removeCard = (card: Card): (() => void) =>
+  attempt(async () => {
     await api.card.delete({ cardId: card.cardId });
     await refreshProject();
-    notify('Card deleted. Turns that begin later do not receive it.', { name: 'Undo', act: () => void restoreCard(card) });
-  } catch (error) {
-    notifyProblem(error);
-  }
-}
+    notify('Card deleted. Turns that begin later do not receive it.', { name: 'Undo', act: restoreCard(card) });
+  });
 
-/** Restores a deleted card by adding it again. */
-export async function restoreCard(card: Card): Promise<void> {
-  try {
-    const { deletedAt: _, ...again } = card;
-    await api.card.add({ card: again });
+/** The action that restores a deleted card by adding it again. */
+export const restoreCard = ({ deletedAt: _, ...card }: Card): (() => void) =>
+  attempt(async () => {
+    await api.card.add({ card });
     await refreshProject();
     notify('Card restored');
-  } catch (error) {
-    notifyProblem(error);
-  }
-}
+  });
 
 /** Opens a form. */
 export const open = (form: FormSpec) => (): void => ask(form);

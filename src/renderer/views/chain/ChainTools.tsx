@@ -1,7 +1,7 @@
 import { GitCompare } from 'lucide-react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { Button, ChipMenu, SearchField, say } from '../../parts';
-import { go, useNavigation } from '../../state';
+import { Button, ChipMenu, commitName, SearchField, say } from '../../parts';
+import { go, move, useCommit, useNavigation, useOpenDir } from '../../state';
 import { SessionChoice } from './SessionChoice';
 import type { List } from './useList';
 
@@ -73,4 +73,25 @@ export function ChainTools({ list, total, session, typed, onType, branches, onBr
       )}
     </div>
   );
+}
+
+/** The bar above the list while two commits are selected. */
+export function TwoSelected({ commit, against }: { commit: ContextId; against: ContextId }) {
+  return (
+    <div className="chain-two row">
+      <span className="ellipsis">
+        <b>Two selected</b> <Title commit={commit} /> and <Title commit={against} />
+      </span>
+      <span className="grow" />
+      <Button small look="plain" onClick={() => move({ against: undefined })}>
+        Clear
+      </Button>
+    </div>
+  );
+}
+
+function Title({ commit }: { commit: ContextId }) {
+  const query = useCommit(useOpenDir(), commit);
+  const name = query.status === 'done' ? commitName({ ...query.data, commit: query.data }) : undefined;
+  return name ? <span title={commit}>“{say.firstLine(name, 50)}”</span> : <span className="mono">{say.shortId(commit)}</span>;
 }

@@ -1,29 +1,24 @@
 import { Bot, ChevronRight, GitBranch, GitFork, ListChecks, TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
-import type { GraphRow, RowFacts } from '../../../core/contract/index.js';
+import type { ContextId, GraphRow, RowFacts } from '../../../core/contract/index.js';
 import { AgentMark, agentName, basis, commitName, DamagedMark, LinkButton, say, When } from '../../parts';
-import { type CompactionLosses, move, openContext, type TicketAtCommit } from '../../state';
+import { type CompactionLosses, move, openComparison, openContext, type TicketAtCommit } from '../../state';
 import { notMentioned } from '../CompactionLoss';
-import { comparing } from './comparing';
 import { Lanes, laneColor } from './Lanes';
 
-/** The size of the context after the commit: the provider's count of its last call, else the estimate. */
+/** The size of the context after the commit, and how it is known: the provider's count of its last call, else the estimate. */
+function sizeOf({ countedTokens, estimatedTokens, contextTokens }: GraphRow): readonly [text: string, how: string] {
+  if (countedTokens !== undefined) return [say.exact(countedTokens), `${basis.counted}: ${say.exact(countedTokens)}`];
+  if (estimatedTokens === undefined) return [`≈ ${say.compact(contextTokens)}`, `${basis.estimated}: about ${say.exact(contextTokens)}`];
+  const exact = say.exact(estimatedTokens);
+  return [`≈ ${exact}`, `Counted by the provider before the edit, and the edit estimated: about ${exact}`];
+}
+
 function ContextTokens({ row }: { row: GraphRow }) {
-  const { countedTokens, estimatedTokens, contextTokens, commit } = row;
-  const own = `about ${say.exact(commit.tokenCount)} of them in this commit`;
-  const whole =
-    countedTokens !== undefined
-      ? `${basis.counted}: ${say.exact(countedTokens)}`
-      : estimatedTokens !== undefined
-        ? `Counted by the provider before the edit, and the edit estimated: about ${say.exact(estimatedTokens)}`
-        : `${basis.estimated}: about ${say.exact(contextTokens)}`;
+  const [text, how] = sizeOf(row);
   return (
-    <span className="chain-tokens" title={`${whole} tokens in the whole context, ${own}`}>
-      {countedTokens !== undefined
-        ? say.exact(countedTokens)
-        : estimatedTokens !== undefined
-          ? `≈ ${say.exact(estimatedTokens)}`
-          : `≈ ${say.compact(contextTokens)}`}
+    <span className="chain-tokens" title={`${how} tokens in the whole context, about ${say.exact(row.commit.tokenCount)} of them in this commit`}>
+      {text}
     </span>
   );
 }
@@ -87,94 +82,93 @@ interface CommitRowProps {
   readonly onMenu: (row: GraphRow) => void;
 }
 
-export const CommitRow = memo(
-  function CommitRow({ id, top, row, width, most, alone, chosen, second, tickets, facts, losses, onMenu }: CommitRowProps) {
-    const { commit } = row;
-    const words = commitName(row);
-    const choose = (event: React.MouseEvent) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) move({ against: second ? undefined : commit.id });
-      else move({ commit: commit.id, entry: undefined });
-    };
-    return (
-      // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options
-      // biome-ignore lint/a11y/useFocusableInteractive: the listbox has the focus and names its active option
-      <div
-        id={id}
-        role="option"
-        aria-selected={chosen || second}
-        data-commit={commit.id}
-        className={`row selectable chain-row${commit.type === 'compaction' ? ' chain-seam' : ''}${chosen ? ' chosen' : ''}${second ? ' second' : ''}`}
-        style={{ top }}
-        title={row.fork?.title ?? commit.summary}
-        onClick={choose}
-        onDoubleClick={() => openContext(commit.id)}
-        {...comparing(commit.id)}
-        onContextMenu={() => onMenu(row)}
-      >
-        <Lanes row={row} width={width} alone={alone} />
-        <span className="chain-words row gap-6 grow ellipsis">
-          {/* First for assistive technology, because the title names the commit; drawn after the marks. */}
-          <span className="chain-summary">{words}</span>
-          <TurnNumber turn={row.turn} />
-          {row.tipOf !== undefined && !row.forked && !words.startsWith(row.tipOf.slice(0, 24)) && (
-            <span
-              className="tip inline-row"
-              style={{ '--tip': laneColor(row.lane) } as React.CSSProperties}
-              title={`Newest of the branch “${row.tipOf}”`}
-            >
-              <GitBranch size={11} aria-hidden />
-              <span className="ellipsis">{say.firstLine(row.tipOf, 60)}</span>
-            </span>
-          )}
-          {commit.type === 'compaction' && (
-            <span className="badge seam-badge" title={compactedHow(row)}>
-              {row.replacedTokens !== undefined && <span className="unseen">compaction </span>}
-              {row.replacedTokens === undefined ? 'compaction' : compactedText(row)}
-            </span>
-          )}
-          {commit.type === 'snapshot' && <span className="badge">snapshot</span>}
-          {row.forked && (
-            <span className="badge fork-badge">
-              <GitFork size={11} aria-hidden />
-              fork<span className="unseen"> made here</span>
-            </span>
-          )}
-          {isSubagent(row) && (row.tipOf !== undefined || row.startedBy !== undefined) && (
-            <span className="badge agent-badge">
-              <Bot size={11} aria-hidden />
-              <span className="unseen">subagent </span>
-              <span className="ellipsis">{row.commit.template.split('/', 2)[1] ?? 'subagent'}</span>
-            </span>
-          )}
-          {commit.damaged && <DamagedMark />}
-          {tickets && <TicketsHere tickets={tickets} />}
-        </span>
-        {row.errors > 0 && (
-          <span className="chain-errors inline-row" title={say.plural(row.errors, 'error')}>
-            <TriangleAlert size={12} aria-hidden />
-            {row.errors}
-            <span className="unseen"> {row.errors === 1 ? 'error' : 'errors'}</span>
+/** A commit of the list. Its properties stay the same while the list scrolls. */
+export const CommitRow = memo(function CommitRow({
+  id,
+  top,
+  row,
+  width,
+  most,
+  alone,
+  chosen,
+  second,
+  tickets,
+  facts,
+  losses,
+  onMenu,
+}: CommitRowProps) {
+  const { commit } = row;
+  const words = commitName(row);
+  const choose = (event: React.MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) move({ against: second ? undefined : commit.id });
+    else move({ commit: commit.id, entry: undefined });
+  };
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options
+    // biome-ignore lint/a11y/useFocusableInteractive: the listbox has the focus and names its active option
+    <div
+      id={id}
+      role="option"
+      aria-selected={chosen || second}
+      data-commit={commit.id}
+      className={`row selectable chain-row${commit.type === 'compaction' ? ' chain-seam' : ''}${chosen ? ' chosen' : ''}${second ? ' second' : ''}`}
+      style={{ top }}
+      title={row.fork?.title ?? commit.summary}
+      onClick={choose}
+      onDoubleClick={() => openContext(commit.id)}
+      {...comparing(commit.id)}
+      onContextMenu={() => onMenu(row)}
+    >
+      <Lanes row={row} width={width} alone={alone} />
+      <span className="chain-words row gap-6 grow ellipsis">
+        {/* First for assistive technology, because the title names the commit; drawn after the marks. */}
+        <span className="chain-summary">{words}</span>
+        <TurnNumber turn={row.turn} />
+        {row.tipOf !== undefined && !row.forked && !words.startsWith(row.tipOf.slice(0, 24)) && (
+          <span
+            className="tip inline-row"
+            style={{ '--tip': laneColor(row.lane) } as React.CSSProperties}
+            title={`Newest of the branch “${row.tipOf}”`}
+          >
+            <GitBranch size={11} aria-hidden />
+            <span className="ellipsis">{say.firstLine(row.tipOf, 60)}</span>
           </span>
         )}
-        {commit.type === 'compaction' ? <NotMentioned losses={losses} /> : <Columns row={row} facts={facts} most={most} />}
-        <When at={commit.createdAt} className="chain-time muted" />
-      </div>
-    );
-  },
-  (a, b) =>
-    a.top === b.top &&
-    a.row === b.row &&
-    a.width === b.width &&
-    a.most === b.most &&
-    a.alone === b.alone &&
-    a.chosen === b.chosen &&
-    a.second === b.second &&
-    a.tickets === b.tickets &&
-    a.facts === b.facts &&
-    a.losses === b.losses &&
-    a.id === b.id &&
-    a.onMenu === b.onMenu,
-);
+        {commit.type === 'compaction' && (
+          <span className="badge seam-badge" title={compactedHow(row)}>
+            {row.replacedTokens !== undefined && <span className="unseen">compaction </span>}
+            {row.replacedTokens === undefined ? 'compaction' : compactedText(row)}
+          </span>
+        )}
+        {commit.type === 'snapshot' && <span className="badge">snapshot</span>}
+        {row.forked && (
+          <span className="badge fork-badge">
+            <GitFork size={11} aria-hidden />
+            fork<span className="unseen"> made here</span>
+          </span>
+        )}
+        {isSubagent(row) && (row.tipOf !== undefined || row.startedBy !== undefined) && (
+          <span className="badge agent-badge">
+            <Bot size={11} aria-hidden />
+            <span className="unseen">subagent </span>
+            <span className="ellipsis">{row.commit.template.split('/', 2)[1] ?? 'subagent'}</span>
+          </span>
+        )}
+        {commit.damaged && <DamagedMark />}
+        {tickets && <TicketsHere tickets={tickets} />}
+      </span>
+      {row.errors > 0 && (
+        <span className="chain-errors inline-row" title={say.plural(row.errors, 'error')}>
+          <TriangleAlert size={12} aria-hidden />
+          {row.errors}
+          <span className="unseen"> {row.errors === 1 ? 'error' : 'errors'}</span>
+        </span>
+      )}
+      {commit.type === 'compaction' ? <NotMentioned losses={losses} /> : <Columns row={row} facts={facts} most={most} />}
+      <When at={commit.createdAt} className="chain-time muted" />
+    </div>
+  );
+});
 
 /** The number of the commit's turn, as the breadcrumb shows it. A compaction and a snapshot have none. */
 const TurnNumber = ({ turn }: { turn: number | undefined }) => (
@@ -266,3 +260,51 @@ export function FoldRow({ top, width, row, commits, onOpen }: { top: number; wid
     </div>
   );
 }
+
+/** The names of the columns. Assistive technology reads the values with their names in each row instead. */
+export const ChainHead = ({ width, hasMinimap }: { width: number; hasMinimap: boolean }) => (
+  <div className={`row chain-head${hasMinimap ? ' beside-minimap' : ''}`} aria-hidden>
+    <span style={{ width }} />
+    <span className="chain-words row gap-6 grow">
+      <span className="chain-turn muted small">Turn</span> What
+    </span>
+    <span className="chain-template">Agent</span>
+    <span className="chain-number chain-duration">Duration</span>
+    <span className="chain-number">Tools</span>
+    <span className="chain-number">Files</span>
+    <span className="chain-spark" />
+    <span className="chain-tokens">Tokens</span>
+    <span className="chain-cost">Cost</span>
+    <span className="chain-time">Time</span>
+  </div>
+);
+
+const draggedCommit = 'text/x-stemma-commit';
+
+/** Drag and drop for a row: dropping a commit on another commit compares them, the dragged commit first. By keyboard: Space, then d. */
+const comparing = (id: ContextId): React.HTMLAttributes<HTMLElement> & { draggable: true } => {
+  const isOver = (event: React.DragEvent): boolean => event.dataTransfer.types.includes(draggedCommit);
+  const mark = (event: React.DragEvent, over: boolean): void => void event.currentTarget.classList.toggle('dropping', over);
+  return {
+    draggable: true,
+    onDragStart: (event) => {
+      event.dataTransfer.setData(draggedCommit, id);
+      event.dataTransfer.effectAllowed = 'link';
+    },
+    onDragOver: (event) => {
+      if (!isOver(event)) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'link';
+      mark(event, true);
+    },
+    onDragLeave: (event) => mark(event, false),
+    onDrop: (event) => {
+      mark(event, false);
+      const dragged = event.dataTransfer.getData(draggedCommit);
+      if (!isOver(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (dragged !== id) openComparison(id, dragged as ContextId);
+    },
+  };
+};

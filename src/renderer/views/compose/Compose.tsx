@@ -11,7 +11,7 @@ import { EditLayer } from './EditLayer';
 import { LayerStack } from './LayerStack';
 import { ComposedReply } from './Reply';
 import { SavedStateSheet } from './SavedState';
-import { sendForm } from './sendForm';
+import { sendForm } from './send';
 import { asRecorded, type Composition, maxTextLength, pageSize, type Trial, textToEdit, trialInput, withText } from './trial';
 import { useSending } from './useSending';
 

@@ -1,11 +1,17 @@
 import { Archive, Braces, RotateCcw, Scissors, Send } from 'lucide-react';
 import { type ContextId, type Wire, wires } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { attempt, Button, IconButton, Input, MenuButton, Select, say } from '../../parts';
+import { attempt, Button, IconButton, Input, MenuButton, Select, Switch, say } from '../../parts';
 import { copy, go, notify, refreshProject, useQuery } from '../../state';
 import { processNames } from './layers';
-import { Sharing, type SharingProps } from './Sharing';
 import { asRecorded, type Trial, trialInput } from './trial';
+
+interface SharingProps {
+  /** The setting of the project; undefined while it is loading. */
+  readonly ofProject: boolean | undefined;
+  readonly trial: Trial;
+  readonly onChange: (trial: Trial) => void;
+}
 
 interface ComposeToolsProps extends SharingProps {
   readonly commit: ContextId;
@@ -81,4 +87,33 @@ async function compactHere(commit: ContextId, provider: string | undefined): Pro
   await refreshProject();
   go({ view: 'context', commit: made.commit.id, entry: undefined });
   notify(`Compacted ${say.plural(made.compaction.removed, 'message')} on a new branch`);
+}
+
+/** Whether agents get the shared blocks: the setting of the project, or another choice for this trial. */
+function Sharing({ ofProject, trial, onChange }: SharingProps) {
+  const shares = trial.sharing ?? ofProject ?? true;
+  const keep = async (): Promise<void> => {
+    await api.project.setSettings({ enableShareContext: shares });
+    await refreshProject();
+    onChange({ ...trial, sharing: undefined });
+    notify(`Sharing is ${shares ? 'on' : 'off'} for everyone in this project`);
+  };
+  return (
+    <>
+      <Switch
+        label="Shared context"
+        value={shares ? 'on' : 'off'}
+        onChange={(value) => onChange({ ...trial, sharing: (value === 'on') === ofProject ? undefined : value === 'on' })}
+        options={[
+          { value: 'on', name: 'Sharing on', hint: 'The model receives the blocks that agents share' },
+          { value: 'off', name: 'Sharing off', hint: 'The agent receives only its own prompt and memory' },
+        ]}
+      />
+      {ofProject !== undefined && shares !== ofProject && (
+        <Button small title="Change the setting of the project. A call can still choose otherwise." onClick={attempt(() => keep())}>
+          Use for the project
+        </Button>
+      )}
+    </>
+  );
 }

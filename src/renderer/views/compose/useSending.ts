@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import type { ComposedMessage, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { refreshProject } from '../../state';
+import { readStream, refreshProject } from '../../state';
 import { draftEntries } from './send';
 
 export interface Sending {
@@ -33,7 +33,6 @@ export function useSending(): {
     const start = messages.length === 0 ? null : await beginChain(messages);
     const system = before.flatMap(({ role, layer, content }) => (role === 'system' && content.trim() !== '' ? [{ layer, text: content }] : []));
     const stream = await api.turn.ask({ id: start, text: question, provider, system, ...(model && { model }) }, { signal: own.signal });
-    own.signal.addEventListener('abort', () => void stream.return?.(undefined as never).catch(() => {}), { once: true });
     setSending({ state: 'running', text: '', commit: undefined, error: undefined });
     void read(stream, own.signal, setSending);
   };
@@ -53,20 +52,20 @@ async function read(stream: Awaited<ReturnType<typeof api.turn.ask>>, signal: Ab
   const change = (part: Partial<Sending>): void => set((old) => old && { ...old, ...part });
   let text = '';
   try {
-    for (;;) {
-      const step = await stream.next();
-      if (signal.aborted) return change({ state: 'stopped' });
-      if (step.done) {
-        await refreshProject();
-        return change({ state: 'done', commit: step.value.commits[0] ?? step.value.base });
-      }
-      if (step.value.kind === 'text') {
-        text += step.value.delta;
+    const result = await readStream(
+      async () => stream,
+      signal,
+      ({ kind, delta }) => {
+        if (kind === 'failed') throw new Error(delta);
+        if (kind !== 'text') return;
+        text += delta;
         change({ text });
-      }
-      if (step.value.kind === 'failed') return change({ state: 'failed', error: new Error(step.value.delta) });
-    }
+      },
+    );
+    if (!result) return change({ state: 'stopped' });
+    await refreshProject();
+    change({ state: 'done', commit: result.commits[0] ?? result.base });
   } catch (error) {
-    change(signal.aborted ? { state: 'stopped' } : { state: 'failed', error });
+    change({ state: 'failed', error });
   }
 }

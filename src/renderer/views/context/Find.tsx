@@ -113,7 +113,8 @@ function useHits(words: string, { commit, stop, unsent }: Pick<FindProps, 'commi
   useEffect(() => {
     setFound({});
     if (words === '') return;
-    const { signal, abort } = aborting();
+    const controller = new AbortController();
+    const { signal } = controller;
     void (async () => {
       const query = { id: commit, stop, text: words, ...(unsent && { hidden: true }) };
       let hits: readonly number[] = [];
@@ -128,14 +129,9 @@ function useHits(words: string, { commit, stop, unsent }: Pick<FindProps, 'commi
     })().catch((problem: unknown) => {
       if (!signal.aborted) setFound({ problem });
     });
-    return abort;
+    return () => controller.abort();
   }, [words, commit, stop, unsent]);
   return found;
-}
-
-function aborting(): { readonly signal: AbortSignal; readonly abort: () => void } {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
 }
 
 const countOf = (at: number, hits: number): string => (hits === 0 ? 'Nothing found' : `${at + 1} of ${say.plural(hits, 'entry', 'entries')}`);

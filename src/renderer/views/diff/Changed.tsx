@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import type { Entry } from '../../../core/contract/index.js';
-import { Estimate, Fold, kindFamily, kindNames, speaker } from '../../parts';
+import { Estimate, FoldedText, kindFamily, kindNames, speaker } from '../../parts';
 import { comparable, type DiffLayout, type DiffPiece, dividePieces, isRewritten } from './parts';
 
 /** Texts longer than this are shown without word marks, because comparing them takes too long. */
@@ -30,7 +30,7 @@ export function usePieces(a: string, b: string): { readonly a: readonly DiffPiec
 
 /** One side of a change, with its differing words marked. */
 export function MarkedText({ text, pieces, kind }: { text: string; pieces: readonly DiffPiece[] | undefined; kind: 'removed' | 'added' }) {
-  if (!pieces) return <Fold text={text}>{(part) => <pre className="verbatim changed-text">{part}</pre>}</Fold>;
+  if (!pieces) return <FoldedText text={text} look="verbatim changed-text" />;
   return (
     <pre className="verbatim changed-text">
       {pieces.map((piece, n) =>

@@ -8,8 +8,7 @@ import { Ancestor, Differences, Steps, useDifferences } from './Differences';
 import { DifferingRow, SameRow } from './DiffRows';
 import { ComparedFiles } from './Files';
 import { ExportComparison } from './Head';
-import { counterpartOf, type DiffLayout, type DiffRow, diffRows, placeElsewhere, tokensIn } from './parts';
-import { Strip } from './Strip';
+import { counterpartOf, type DiffLayout, type DiffRow, diffRows, placeElsewhere, stripOf, tokensIn } from './parts';
 
 /** Headings of unchanged entries shown when a folded row is opened. */
 const maxHeads = 400;
@@ -162,5 +161,18 @@ function Switches({ layout, onLayout }: { layout: DiffLayout; onLayout: (layout:
         ]}
       />
     </>
+  );
+}
+
+/** An overview of where the differences are. */
+function Strip({ rows, onGo }: { rows: readonly DiffRow[]; onGo: (row: number) => void }) {
+  const segments = useMemo(() => stripOf(rows), [rows]);
+  if (segments.length === 0) return null;
+  return (
+    <div className="diff-strip" aria-hidden>
+      {segments.map(({ row, kind, weight }) => (
+        <button key={row} type="button" tabIndex={-1} className={kind} style={{ flexGrow: weight }} onClick={() => onGo(row)} />
+      ))}
+    </div>
   );
 }

@@ -16,30 +16,29 @@ export function Head(props: {
   const { project, left, right, diff, onSwap } = props;
   const facts = useRowFacts(project, [left.id, right.id]);
   const query = useQuery(`sides ${left.id} ${right.id}`, (signal) => api.turn.sides({ ids: [left.id, right.id] }, { signal }));
-  const sizes = [
-    { counted: diff.counted.a, estimated: diff.tokens.a },
-    { counted: diff.counted.b, estimated: diff.tokens.b },
-  ] as const;
+  const figures = (side: 'a' | 'b', { id }: ShownCommit): SideFigures => ({
+    size: { counted: diff.counted[side], estimated: diff.tokens[side] },
+    side: query.status === 'done' ? query.data.sides[side === 'a' ? 0 : 1] : undefined,
+    facts: facts.get(id),
+  });
   return (
     <header className="diff-head">
-      {[left, right].map((side, n) => (
-        <div key={n === 0 ? 'a' : 'b'} className="diff-side">
+      {(
+        [
+          ['a', left],
+          ['b', right],
+        ] as const
+      ).map(([key, side]) => (
+        <div key={key} className="diff-side">
           <div className="diff-title row">
-            <span className={`diff-sign ${n === 0 ? 'removed' : 'added'}`}>{n === 0 ? '−' : '+'}</span>
+            <span className={`diff-sign ${key === 'a' ? 'removed' : 'added'}`}>{key === 'a' ? '−' : '+'}</span>
             <h2 className="ellipsis grow" title={side.fork?.title ?? side.summary}>
               {commitName({ ...side, commit: side })}
             </h2>
             <Id id={side.id} what="commit id" />
             <When at={side.createdAt} className="muted" />
           </div>
-          <Figures
-            size={sizes[n] ?? sizes[0]}
-            side={query.status === 'done' ? query.data.sides[n] : undefined}
-            facts={facts.get(side.id)}
-            than={
-              n === 0 ? undefined : { size: sizes[0], side: query.status === 'done' ? query.data.sides[0] : undefined, facts: facts.get(left.id) }
-            }
-          />
+          <Figures {...figures(key, side)} than={key === 'a' ? undefined : figures('a', left)} />
         </div>
       ))}
       <IconButton icon={ArrowLeftRight} label="Swap sides" onClick={onSwap} />
@@ -71,9 +70,11 @@ function Since({ ids }: { ids: readonly [ContextId, ContextId] }) {
   );
 }
 
-interface Size {
-  readonly counted: number | null;
-  readonly estimated: number;
+/** What is known about one side. */
+interface SideFigures {
+  readonly size: { readonly counted: number | null; readonly estimated: number };
+  readonly side: ComparedSide | undefined;
+  readonly facts: RowFacts | undefined;
 }
 
 /** The input of a turn with its cached part, if it was counted. */
@@ -81,17 +82,7 @@ const inputOf = ({ usage }: ComparedSide): number | null =>
   usage && usage.input !== null ? usage.input + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0) : null;
 
 /** The known figures of a side, each with the difference to the other side below it. */
-function Figures({
-  size,
-  side,
-  facts,
-  than,
-}: {
-  size: Size;
-  side: ComparedSide | undefined;
-  facts: RowFacts | undefined;
-  than: { size: Size; side: ComparedSide | undefined; facts: RowFacts | undefined } | undefined;
-}) {
+function Figures({ size, side, facts, than }: SideFigures & { readonly than: SideFigures | undefined }) {
   const other = than?.side;
   const isCounted = size.counted !== null;
   const isAlike = than && (than.size.counted !== null) === isCounted;

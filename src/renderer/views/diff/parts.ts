@@ -126,10 +126,10 @@ export function isRewritten(a: string, b: string, changes: readonly Change[]): b
 
 /** Divides both sides of a change into equal and differing pieces. */
 export function dividePieces(a: string, b: string, changes: readonly Change[]): { a: readonly DiffPiece[]; b: readonly DiffPiece[] } {
-  const side = (text: string, ranges: readonly (readonly [from: number, to: number])[]): DiffPiece[] => {
+  const side = (text: string, rangeOf: (change: Change) => readonly [from: number, to: number]): DiffPiece[] => {
     const pieces: DiffPiece[] = [];
     let at = 0;
-    for (const [from, to] of ranges) {
+    for (const [from, to] of changes.map(rangeOf)) {
       if (from > at) pieces.push({ text: text.slice(at, from), differs: false });
       if (to > from) pieces.push({ text: text.slice(from, to), differs: true });
       at = to;
@@ -137,14 +137,5 @@ export function dividePieces(a: string, b: string, changes: readonly Change[]): 
     if (at < text.length) pieces.push({ text: text.slice(at), differs: false });
     return pieces;
   };
-  return {
-    a: side(
-      a,
-      changes.map((change) => [change.fromA, change.toA] as const),
-    ),
-    b: side(
-      b,
-      changes.map((change) => [change.fromB, change.toB] as const),
-    ),
-  };
+  return { a: side(a, ({ fromA, toA }) => [fromA, toA]), b: side(b, ({ fromB, toB }) => [fromB, toB]) };
 }

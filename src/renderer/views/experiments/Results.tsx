@@ -1,6 +1,6 @@
 import { BookOpen, Check, CircleAlert, Columns3, GitCompare, Minus, X } from 'lucide-react';
 import { useState } from 'react';
-import type { ContextId, ExperimentResult } from '../../../core/contract/index.js';
+import type { ExperimentResult } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, DamagedMark, IconButton, notifyProblem, placeByKey, say } from '../../parts';
 import { experimentsChanged, go, openComparison, openContext } from '../../state';
@@ -30,7 +30,7 @@ export function Results({ results }: { results: readonly ExperimentResult[] }) {
     const verdict = verdicts[event.key];
     if (next !== undefined) choose(next, event.currentTarget);
     else if (result && verdict !== undefined) judge(result.resultId, verdict);
-    else if (result?.commit && event.key === 'Enter') open(result.commit);
+    else if (result?.commit && event.key === 'Enter') openContext(result.commit);
     else if (result?.commit && event.key === 'd') compare(result);
     else return;
     event.preventDefault();
@@ -83,7 +83,6 @@ export function Results({ results }: { results: readonly ExperimentResult[] }) {
   );
 }
 
-const open = (commit: ContextId): void => openContext(commit);
 const compare = (result: ExperimentResult): void => openComparison(result.commit ?? undefined, result.turnId);
 
 const maxCompared = 15;
@@ -113,22 +112,17 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
         <span className="muted experiment-judge row">
           {judgedBy === 'person' ? 'by you' : judgedBy === 'checks' ? 'by checks' : ''}
           <span className="experiment-verdict">
-            <IconButton
-              small
-              icon={Check}
-              label="Pass"
-              keys="p"
-              aria-pressed={judgedBy === 'person' && outcome === 'pass'}
-              onClick={() => judge(result.resultId, 'pass')}
-            />
-            <IconButton
-              small
-              icon={X}
-              label="Fail"
-              keys="f"
-              aria-pressed={judgedBy === 'person' && outcome === 'fail'}
-              onClick={() => judge(result.resultId, 'fail')}
-            />
+            {(['pass', 'fail'] as const).map((verdict) => (
+              <IconButton
+                key={verdict}
+                small
+                icon={icons[verdict]}
+                label={verdict === 'pass' ? 'Pass' : 'Fail'}
+                keys={verdict === 'pass' ? 'p' : 'f'}
+                aria-pressed={judgedBy === 'person' && outcome === verdict}
+                onClick={() => judge(result.resultId, verdict)}
+              />
+            ))}
             {judgedBy === 'person' && <IconButton small icon={Minus} label="Undo" keys="u" onClick={() => judge(result.resultId, null)} />}
           </span>
         </span>
@@ -154,7 +148,7 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
       <td>
         {commit && (
           <span className="experiment-verdict">
-            <IconButton small icon={BookOpen} label="Open branch" keys="Enter" onClick={() => open(commit)} />
+            <IconButton small icon={BookOpen} label="Open branch" keys="Enter" onClick={() => openContext(commit)} />
             <IconButton small icon={GitCompare} label="Compare with recorded reply" keys="d" onClick={() => compare(result)} />
           </span>
         )}

@@ -1,10 +1,24 @@
-import { X } from 'lucide-react';
+import { Plus, X } from 'lucide-react';
+import type { ReactNode } from 'react';
 import type { BoxRow } from '../../../core/contract/index.js';
 import { IconButton, Input, Select, say, TextArea } from '../../parts';
 import { type ArgumentRow, nextId, type PackForm, type RuleRow, replaced, without } from './form';
-import { PackPart } from './PackPart';
 
 const cardTypes = ['task.instruction', 'task.context', 'task.result_fields', 'agent.thought', 'task.deliverable'];
+
+/** A titled part of the form that says what it is for, with a button that adds a row if `add` is given. */
+export function PackPart({ title, hint, add, children }: { title: string; hint: string; add?: () => void; children: ReactNode }) {
+  return (
+    <fieldset className="pack-part stack">
+      <legend>
+        {title}
+        {add && <IconButton small icon={Plus} label={`Add to ${title.toLowerCase()}`} onClick={add} />}
+      </legend>
+      <p className="muted">{hint}</p>
+      {children}
+    </fieldset>
+  );
+}
 
 interface RowsProps {
   readonly form: PackForm;

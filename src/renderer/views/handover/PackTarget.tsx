@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { attempt, Button, Input, Select, TextArea } from '../../parts';
 import { refreshProject } from '../../state';
 import type { PackForm } from './form';
-import { PackPart } from './PackPart';
+import { PackPart } from './PackRows';
 
 interface PackTargetProps {
   readonly form: PackForm;

@@ -1,5 +1,5 @@
 import type { PlannedCard } from '../../../core/contract/index.js';
-import { Fold, type KindFamily, LinkButton, say, textOfContent } from '../../parts';
+import { FoldedText, type KindFamily, LinkButton, say, textOfContent } from '../../parts';
 import { go, openBox } from '../../state';
 
 export type PackedRow = Omit<PlannedCard, 'authorId'>;
@@ -26,9 +26,7 @@ export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped:
             <p className="packed-type">
               {row.type} <span className="muted">{row.role}</span>
             </p>
-            <Fold text={row.content ? textOfContent(row.content) : ''} lines={4}>
-              {(text) => <pre className="verbatim">{text}</pre>}
-            </Fold>
+            <FoldedText text={row.content ? textOfContent(row.content) : ''} lines={4} />
           </li>
         ))}
       </ol>

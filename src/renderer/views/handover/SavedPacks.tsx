@@ -2,10 +2,11 @@ import { Save, Trash2 } from 'lucide-react';
 import type { Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { attempt, Button, IconButton, Select } from '../../parts';
-import { ask, type FormSpec, notify, refreshProject, textIn, useProjectQuery } from '../../state';
-import type { PackForm } from './form';
-import { formOfSaved, savedName, savedOf, savedType } from './saved';
+import { ask, FieldError, type FormSpec, notify, refreshProject, textIn, useProjectQuery } from '../../state';
+import { type PackForm, readForm } from './form';
 
+/** The type of a card that holds a saved handover. */
+const savedType = 'handover.config';
 const maxSaved = 200;
 
 /** Handover configurations by name, to choose, save and delete. Each is stored as a card, so that agents find it too. */
@@ -59,3 +60,28 @@ async function remove(card: Card): Promise<void> {
   const { deletedAt: _, ...again } = card;
   notify(`Deleted ${savedName(card)}`, { name: 'Undo', act: () => void api.card.add({ card: again }).then(refreshProject) });
 }
+
+interface Saved {
+  readonly name: string;
+  /** The rules in the form of `handover.pack`. */
+  readonly handover: Record<string, unknown>;
+  readonly form: Omit<PackForm, 'boxes'>;
+}
+
+/** The card of a saved handover. @throws FieldError if the form is not complete */
+function savedOf(form: PackForm) {
+  const input = readForm({ ...form, boxes: [] });
+  if ('problem' in input) throw new FieldError('name', `The handover is not complete: ${input.problem}`);
+  const { boxes: _, ...rest } = form;
+  const data: Saved = { name: form.name ?? '', handover: input.handover, form: rest };
+  return { type: savedType, content: { kind: 'json' as const, data: { ...data } } };
+}
+
+const readData = (card: Card): Partial<Saved> =>
+  card.content.kind === 'json' && !Array.isArray(card.content.data) ? (card.content.data as Partial<Saved>) : {};
+
+/** The name of a saved handover. */
+const savedName = (card: Card): string => readData(card).name ?? card.cardId;
+
+/** The form of a saved handover, with the currently chosen boxes. */
+const formOfSaved = (card: Card, now: PackForm): PackForm => ({ ...now, ...readData(card).form, boxes: now.boxes, name: savedName(card) });

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { AgentTurn, Job } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { beginTurn, runForm, stepForm, stepNames, stepsOf } from '../../forms';
-import { Answer, attempt, Button, Code, Fold, JobLinks, say, useWorkedOn } from '../../parts';
+import { Answer, attempt, Button, Code, FoldedText, JobLinks, say, useWorkedOn } from '../../parts';
 import { ask, useKeptQuery, useProject, useProjectQuery } from '../../state';
 
 /** The actions of a person in a turn, and the current input of its model. */
@@ -101,9 +101,7 @@ function InputMessages({ queryKey, turn }: { queryKey: string; turn: AgentTurn }
               // biome-ignore lint/suspicious/noArrayIndexKey: messages have no identity but their place
               <li key={place} className={`kind-${message.role}`}>
                 <b className="card-type">{message.role}</b>
-                <Fold text={message.content} lines={6}>
-                  {(text) => <pre className="verbatim">{text}</pre>}
-                </Fold>
+                <FoldedText text={message.content} lines={6} />
               </li>
             ))}
           </ol>

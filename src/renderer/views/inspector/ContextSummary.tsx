@@ -1,9 +1,8 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { ContextId } from '../../../core/contract/index.js';
+import type { ContextId, OutlineRow } from '../../../core/contract/index.js';
 import { say, TokenBar, TokenLegend, Unread, Window } from '../../parts';
 import { go, loadOutline, type ShownCommit, shownUsage, useQuery, useUsageOf } from '../../state';
 import { seamsOf } from '../context';
-import { toolCounts } from './tools';
 
 /** The tokens of the context at this commit, and the tool calls and the last reply that the commit added. */
 export function ContextSummary({ project, commit }: { project: string; commit: ShownCommit }) {
@@ -58,4 +57,11 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
       {lastReply && <p className="last-words">{say.excerpt(lastReply)}</p>}
     </div>
   );
+}
+
+/** How often each tool was called, most often first. */
+export function toolCounts(rows: readonly OutlineRow[]): (readonly [tool: string, calls: number])[] {
+  const counts = new Map<string, number>();
+  for (const { kind, head = 'tool' } of rows) if (kind === 'tool_call') counts.set(head, (counts.get(head) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1]);
 }

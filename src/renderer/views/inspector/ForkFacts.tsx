@@ -1,8 +1,7 @@
 import { useMemo } from 'react';
-import type { OutlineRow, UsageContext } from '../../../core/contract/index.js';
+import type { OutlineRow, UsageContext, UsageFork } from '../../../core/contract/index.js';
 import { Estimate, edited, estimatedTokens, Gauge, say, TokenLegend } from '../../parts';
 import { type ForkDraft, loadOutline, shownUsage, useForkUsage, useQuery, useRested, useTurnNumbers, useUsageOf } from '../../state';
-import { figuresOf } from './figures';
 import type { ContextInView } from './shown';
 
 /** The entries that a fork at the edited prompt keeps and drops, and the tokens before and after. */
@@ -74,4 +73,22 @@ function divide(rows: readonly OutlineRow[], { key, text }: ForkDraft) {
   const leaves = rows.slice(place + 1).filter((row) => !row.hidden);
   const sum = (part: readonly OutlineRow[]): number => part.reduce((tokens, row) => tokens + row.tokens, 0);
   return { at: prompt.commit, stays, leaves, kept: sum(stays) - prompt.tokens + estimatedTokens(text), leaving: sum(leaves) };
+}
+
+/** The tokens of a fork by the estimates of its entries. */
+interface Divided {
+  readonly kept: number;
+  readonly leaving: number;
+}
+
+/** The tokens before and after an edit, and the length of their gauges. `since`: what the figure after the edit starts from. */
+export function figuresOf(
+  usage: Pick<UsageContext, 'counted' | 'estimated' | 'limit' | 'since'> | undefined,
+  planned: Pick<UsageFork, 'estimated' | 'since'> | undefined,
+  { kept, leaving }: Divided,
+) {
+  // A context that was edited already continues from what was counted before that edit.
+  const before = usage?.counted ?? (usage?.since ? usage.estimated : kept + leaving);
+  const after = planned?.estimated ?? kept;
+  return { before, after, whole: Math.max(usage?.limit ?? 0, before, after), since: planned?.since };
 }

@@ -1,7 +1,7 @@
 import { CircleAlert, ShieldQuestion, Wrench } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Job } from '../../../core/contract/index.js';
-import { Button, describeProblem, Fold, jobStatusWords, Loading, Markdown, ProblemLine, say, TextArea } from '../../parts';
+import { Button, describeProblem, FoldedText, jobStatusWords, Loading, Markdown, ProblemLine, say, TextArea } from '../../parts';
 import { type JobLine, linesOfJob } from '../../state';
 import { answerJob } from './actions';
 import { useJobLog } from './useJobs';
@@ -86,11 +86,7 @@ function LineView({ line, job }: { line: JobLine; job: Job }) {
             <Wrench size={12} aria-hidden /> {line.toolName ?? 'tool'} <span className="muted">{say.firstLine(argumentsLine(line.text), 90)}</span>
           </summary>
           <pre className="verbatim">{argumentsText(line.text)}</pre>
-          {line.result !== undefined && (
-            <Fold text={line.result} lines={12}>
-              {(text) => <pre className="verbatim">{text}</pre>}
-            </Fold>
-          )}
+          {line.result !== undefined && <FoldedText text={line.result} lines={12} />}
         </details>
       );
     case 'question':

@@ -4,16 +4,12 @@ import { findAgent, notifyProblem } from '../../parts';
 import { go, notify, openContext, refreshProject, show } from '../../state';
 
 /** Stops a job at once. */
-export async function stopJob({ jobId }: Job, onDone: () => void): Promise<void> {
-  try {
-    await api.runner.stop({ jobId });
-    await refreshProject();
-    onDone();
-    notify('Stopped. What was finished stays.');
-  } catch (error) {
-    notifyProblem(error);
-  }
-}
+export const stopJob = ({ jobId }: Job, onDone: () => void): Promise<void> =>
+  api.runner
+    .stop({ jobId })
+    .then(refreshProject)
+    .then(onDone)
+    .then(() => notify('Stopped. What was finished stays.'), notifyProblem);
 
 /** Answers a question of a job. */
 export async function answerJob({ jobId }: Job, requestId: string, allow: boolean, note: string): Promise<void> {

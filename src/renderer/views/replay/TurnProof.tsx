@@ -57,36 +57,25 @@ export function TurnProof({ project, turn }: { project: string; turn: TurnRow })
   );
 }
 
+/** The result of a verification: its sign with a word, and a sentence. */
+function findingOf({ calls, identical, differences, proof }: Reproduced): readonly [mark: string, words: string] {
+  const requests = say.plural(calls, 'request');
+  if (calls === 0) return ['○ No request.', 'This turn has no reply.'];
+  if (identical === null) {
+    const [those, them] = calls === 1 ? ['this request', 'it'] : ['all of these requests', 'them'];
+    return ['○ Reconstructed.', `The agent did not record ${those}. Stemma reconstructs ${requests} from the entries but cannot verify ${them}.`];
+  }
+  if (!identical) return ['◐ Differs.', `${differences.length} of ${requests} differ from the record:`];
+  if (proof === 'recorded')
+    return ['✓ As recorded.', `${calls === 1 ? 'The request contains' : `All ${calls} requests contain`} what was recorded, unchanged.`];
+  return ['✓ Verified.', calls === 1 ? 'The request matches its recorded digest.' : `All ${calls} requests match their recorded digests.`];
+}
+
 function Finding({ proof }: { proof: Reproduced }) {
-  const { calls, identical, differences } = proof;
-  if (calls === 0)
-    return (
-      <p>
-        <b>○ No request.</b> This turn has no reply.
-      </p>
-    );
-  if (identical === null)
-    return (
-      <p>
-        <b>○ Reconstructed.</b> The agent did not record {calls === 1 ? 'this request' : 'all of these requests'}. Stemma reconstructs{' '}
-        {say.plural(calls, 'request')} from the entries but cannot verify {calls === 1 ? 'it' : 'them'}.
-      </p>
-    );
-  if (!identical)
-    return (
-      <p>
-        <b>◐ Differs.</b> {differences.length} of {say.plural(calls, 'request')} differ from the record:
-      </p>
-    );
-  if (proof.proof === 'recorded')
-    return (
-      <p>
-        <b>✓ As recorded.</b> {calls === 1 ? 'The request contains' : `All ${calls} requests contain`} what was recorded, unchanged.
-      </p>
-    );
+  const [mark, words] = findingOf(proof);
   return (
     <p>
-      <b>✓ Verified.</b> {calls === 1 ? 'The request matches its recorded digest.' : `All ${calls} requests match their recorded digests.`}
+      <b>{mark}</b> {words}
     </p>
   );
 }

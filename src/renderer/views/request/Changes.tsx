@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { RequestDiff, RequestRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Estimate, say } from '../../parts';
+import { Answer, Estimate, Select, say } from '../../parts';
 import { useQuery } from '../../state';
 import { isMissing } from './body';
 
@@ -24,24 +24,15 @@ export function Changes({
   const query = useQuery(other === undefined ? null : `${project} ${other} ${row.requestId}`, (signal) =>
     api.request.diff({ a: other ?? '', b: row.requestId }, { signal }),
   );
-  if (!rows.some((each) => each.requestId !== row.requestId))
-    return <p className="muted request-facts">This is the only call, so there is nothing to compare it with.</p>;
+  const others = rows.flatMap(({ requestId }, at) =>
+    requestId === row.requestId ? [] : [[requestId, `call ${at + 1}${requestId === before?.requestId ? ' (previous)' : ''}`] as const],
+  );
+  if (others.length === 0) return <p className="muted request-facts">This is the only call, so there is nothing to compare it with.</p>;
   return (
     <section className="request-changes" aria-label="Changes">
       <header>
         <label>
-          Compare with{' '}
-          <select className="field" value={other ?? ''} onChange={(event) => setOther(event.target.value || undefined)}>
-            <option value="">no other call</option>
-            {rows.map(
-              (each, at) =>
-                each.requestId !== row.requestId && (
-                  <option key={each.requestId} value={each.requestId}>
-                    {each.requestId === before?.requestId ? `call ${at + 1} (previous)` : `call ${at + 1}`}
-                  </option>
-                ),
-            )}
-          </select>
+          Compare with <Select value={other ?? ''} options={[['', 'no other call'], ...others]} onChange={(value) => setOther(value || undefined)} />
         </label>
       </header>
       <Answer query={query} what="Cannot compare the two calls" loading="Comparing" lines={2}>

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Button, Estimate, Fold, say } from '../../parts';
+import { Button, Estimate, FoldedText, say } from '../../parts';
 import type { BodyPart, ShownMessage } from './body';
 
 /** Only the newest messages are drawn at first. */
@@ -49,9 +49,7 @@ function PartView({ part }: { part: BodyPart }) {
           cache breakpoint
         </span>
       )}
-      <Fold text={part.text} lines={part.kind === 'result' || part.kind === 'reminder' ? 6 : 20}>
-        {(shown) => <pre className="verbatim">{shown}</pre>}
-      </Fold>
+      <FoldedText text={part.text} lines={part.kind === 'result' || part.kind === 'reminder' ? 6 : 20} />
     </div>
   );
 }

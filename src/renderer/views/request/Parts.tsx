@@ -2,9 +2,8 @@ import { ScrollText } from 'lucide-react';
 import { useState } from 'react';
 import type { DiffLine, PartDiff, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Estimate, placeByKey, SearchField, say } from '../../parts';
+import { Answer, Button, Empty, Estimate, placeByKey, SearchField, Select, say } from '../../parts';
 import { copy, go, move, useNavigation, useProjectQuery, useQuery } from '../../state';
-import { type Stretch, stretchesOf } from './lines';
 
 /** The distinct system prompts and tool sets of the project, and what changed between any two of them. */
 export function Parts({ project }: { project: string }) {
@@ -137,15 +136,11 @@ function PartPage({ row, rows }: { row: RequestPartRow; rows: readonly RequestPa
       <div className="request-tools">
         <label className="part-against row">
           Show{' '}
-          <select className="field" value={against ?? ''} onChange={(event) => setAgainst(event.target.value || undefined)}>
-            <option value="">the full text</option>
-            {others.map((each) => (
-              <option key={each.partId} value={each.partId}>
-                changes since {each === before ? 'the previous one' : (each.agents[0] ?? 'another')} (
-                {[each.versions.at(-1), say.when(each.last), say.tokens(each.tokens)].filter(Boolean).join(', ')})
-              </option>
-            ))}
-          </select>
+          <Select
+            value={against ?? ''}
+            options={[['', 'the full text'], ...others.map((each) => [each.partId, changesSince(each, each === before)] as const)]}
+            onChange={(value) => setAgainst(value || undefined)}
+          />
         </label>
       </div>
       {against === undefined ? (
@@ -160,6 +155,9 @@ function PartPage({ row, rows }: { row: RequestPartRow; rows: readonly RequestPa
     </div>
   );
 }
+
+const changesSince = ({ agents, versions, last, tokens }: RequestPartRow, isPrevious: boolean): string =>
+  `changes since ${isPrevious ? 'the previous one' : (agents[0] ?? 'another')} (${[versions.at(-1), say.when(last), say.tokens(tokens)].filter(Boolean).join(', ')})`;
 
 const Sections = ({ part }: { part: RequestPart }) => (
   <>
@@ -232,4 +230,28 @@ function StretchView({ stretch }: { stretch: Stretch }) {
       {text || ' '}
     </pre>
   ));
+}
+
+/** Lines that are shown together. A stretch is folded if it contains no change and is not next to a change. */
+interface Stretch {
+  readonly folded: boolean;
+  readonly lines: readonly DiffLine[];
+}
+
+const around = 3;
+
+/** Divides lines into stretches: changes with their surroundings, and the unchanged lines between them, folded if longer than two. */
+function stretchesOf(lines: readonly DiffLine[]): Stretch[] {
+  const near = new Set<number>();
+  lines.forEach(({ op }, at) => {
+    if (op !== 'same') for (let place = at - around; place <= at + around; place += 1) near.add(place);
+  });
+  const stretches: { folded: boolean; lines: DiffLine[] }[] = [];
+  lines.forEach((line, at) => {
+    const folded = !near.has(at);
+    const last = stretches.at(-1);
+    if (last && last.folded === folded) last.lines.push(line);
+    else stretches.push({ folded, lines: [line] });
+  });
+  return stretches.map((stretch) => (stretch.lines.length > 2 ? stretch : { ...stretch, folded: false }));
 }
