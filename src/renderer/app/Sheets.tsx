@@ -1,7 +1,7 @@
 import { ClipboardCopy, ExternalLink } from 'lucide-react';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { Button, ConfirmWrite, FormSheet, Sheet } from '../parts';
-import { copy, dismiss, type FormSpec, type TextSheet, textIn, useUi } from '../state';
+import { copy, dismiss, useUi } from '../state';
 import { ExportSheet, ResumeSheet } from '../views/export';
 import { ForkSheet } from '../views/fork';
 import { ImportsSheet, MappingSheet, NewProjectSheet, OpenPathSheet, RepairSheet, SessionSheet } from '../views/sessions';
@@ -9,8 +9,6 @@ import { keyGroups } from './keys';
 import { Palette } from './Palette';
 
 const ProvidersSheet = lazy(() => import('../views/settings').then(({ ProvidersSheet: sheet }) => ({ default: sheet })));
-
-const CaseSheet = lazy(() => import('../views/experiments').then(({ CaseSheet: sheet }) => ({ default: sheet })));
 
 type OpenSheet = NonNullable<ReturnType<typeof useUi.getState>['sheet']>;
 
@@ -25,12 +23,10 @@ const sheets: { readonly [Kind in OpenSheet['kind']]: (sheet: Extract<OpenSheet,
   newProject: () => <NewProjectSheet />,
   session: ({ session, what }) => <SessionSheet session={session} what={what} />,
   repair: ({ session }) => <RepairSheet session={session} />,
-  text: (sheet) => <FormSheet form={formOfText(sheet)} onClose={dismiss} />,
   form: ({ form }) => <FormSheet key={form.title} form={form} onClose={dismiss} />,
   mapping: () => <MappingSheet />,
   openPath: () => <OpenPathSheet />,
   providers: () => <ProvidersSheet />,
-  case: ({ input }) => <CaseSheet input={input} />,
   link: ({ href }) => <LinkSheet href={href} />,
 };
 
@@ -41,15 +37,6 @@ export function Sheets() {
   if (!sheet) return <ConfirmWrite />;
   return <Suspense>{(sheets[sheet.kind] as (sheet: OpenSheet) => ReactNode)(sheet)}</Suspense>;
 }
-
-/** A sheet that asks for one text, as a form. */
-const formOfText = ({ title, label, hint, text, action, isLong, save }: TextSheet): FormSpec => ({
-  title,
-  action,
-  fields: [{ name: 'text', label, hint, kind: isLong ? 'long' : 'text' }],
-  start: { text },
-  submit: (values) => save(textIn(values, 'text')),
-});
 
 function KeySheet() {
   return (

@@ -3,6 +3,7 @@
 // This folder draws nothing.
 export { cardFields, cardIn, newCard, valuesOfCard } from './card';
 export { budgetForm, materializeForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
+export { caseForm } from './experiment';
 export { askToDelegate, askToLaunch, expertForm, forkJoinForm, registerForm } from './handover';
 export { cardOptions, modelField, providerField } from './options';
 export { policyLimitsForm, readTarget, ruleForm, ruleKinds } from './policy';

@@ -2,21 +2,10 @@ import { useSyncExternalStore } from 'react';
 import { create } from 'zustand';
 import type { ContextId, EntryKey, Runtime, SessionRow, Stop } from '../../core/contract/index.js';
 import type { FormSpec } from './forms';
-import type { RunInput } from './runs';
 
 export type ThemeChoice = 'system' | 'light' | 'dark';
 /** `system` follows the contrast setting of the operating system. */
 export type ContrastChoice = 'system' | 'more';
-
-export interface TextSheet {
-  readonly title: string;
-  readonly label: string;
-  readonly hint: string;
-  readonly text: string;
-  readonly action: string;
-  readonly isLong?: boolean;
-  readonly save: (text: string) => Promise<unknown>;
-}
 
 /** The sheet or dialog that is open. One at a time. */
 export type Sheet =
@@ -32,13 +21,10 @@ export type Sheet =
   | { readonly kind: 'session'; readonly session: SessionRow; readonly what: 'title' | 'tags' }
   /** Shows what a repair of a session changes, and makes it. */
   | { readonly kind: 'repair'; readonly session: SessionRow }
-  | ({ readonly kind: 'text' } & TextSheet)
   | { readonly kind: 'form'; readonly form: FormSpec }
   /** Opens or imports a typed path. */
   | { readonly kind: 'openPath' }
   | { readonly kind: 'mapping' }
-  /** Adds a turn and the settings of its run to an experiment. */
-  | { readonly kind: 'case'; readonly input: RunInput }
   | { readonly kind: 'link'; readonly href: string };
 
 export interface NoticeAct {

@@ -28,7 +28,22 @@ import { type Commit, type ContextId, commitLink, type GraphRow } from '../../co
 import { api } from '../client';
 import { materializeForm, resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
 import { agents, attempt, findAgent, type MenuEntry, notifyProblem } from '../parts';
-import { ask, copy, editPrompt, type FormSpec, go, move, notify, openComparison, openContext, refreshProject, route, show } from '../state';
+import {
+  ask,
+  copy,
+  editPrompt,
+  type FormSpec,
+  givenIn,
+  go,
+  move,
+  notify,
+  openComparison,
+  openContext,
+  refreshProject,
+  route,
+  show,
+  textIn,
+} from '../state';
 import { compareWithOriginal } from './original';
 
 /** The actions on a commit. Every place that shows a commit offers the same actions, in the same words, keys and order. */
@@ -102,14 +117,11 @@ const branchActions = (commit: ContextId): readonly MenuEntry[] => [
     name: 'Name this branch…',
     icon: Tag,
     act: () =>
-      show({
-        kind: 'text',
+      ask({
         title: 'Name this branch',
-        label: 'Name',
-        hint: 'The name stays with the branch as it grows. Leave it empty to take the name away.',
-        text: '',
+        fields: [{ name: 'title', label: 'Name', hint: 'The name stays with the branch as it grows. Leave it empty to take the name away.' }],
         action: 'Save',
-        save: (title) => renameBranch(commit, title || null),
+        submit: (values) => renameBranch(commit, givenIn(values, 'title') ?? null),
       }),
   },
   { name: 'Archive this branch', icon: Archive, act: () => archiveBranch(commit) },
@@ -152,18 +164,16 @@ const branchOf = (id: ContextId): Promise<ContextId | undefined> =>
     () => undefined,
   );
 
-const askSummary = (id: ContextId): void =>
-  show({
-    kind: 'text',
+const askSummary = (id: ContextId): void => {
+  const hint = 'The summary stands for the whole context up to this commit. The original branch stays as it is.';
+  ask({
     title: 'Compact in your own words',
-    label: 'Summary',
-    hint: 'The summary stands for the whole context up to this commit. The original branch stays as it is.',
-    text: '',
+    fields: [{ name: 'summary', label: 'Summary', kind: 'long', hint }],
     action: 'Compact',
-    isLong: true,
-    save: async (summary) => {
-      const made = await api.context.compact({ id, summary });
+    submit: async (values) => {
+      const made = await api.context.compact({ id, summary: textIn(values, 'summary') });
       await refreshProject();
       go({ commit: made.id, entry: undefined });
     },
   });
+};

@@ -16,29 +16,27 @@ export function Head(props: {
   const { project, left, right, diff, onSwap } = props;
   const facts = useRowFacts(project, [left.id, right.id]);
   const query = useQuery(`sides ${left.id} ${right.id}`, (signal) => api.turn.sides({ ids: [left.id, right.id] }, { signal }));
-  const figures = (side: 'a' | 'b', { id }: ShownCommit): SideFigures => ({
-    size: { counted: diff.counted[side], estimated: diff.tokens[side] },
-    side: query.status === 'done' ? query.data.sides[side === 'a' ? 0 : 1] : undefined,
-    facts: facts.get(id),
-  });
+  const figures = (of: ShownCommit): SideFigures => {
+    const [side, at] = of === left ? (['a', 0] as const) : (['b', 1] as const);
+    return {
+      size: { counted: diff.counted[side], estimated: diff.tokens[side] },
+      side: query.status === 'done' ? query.data.sides[at] : undefined,
+      facts: facts.get(of.id),
+    };
+  };
   return (
     <header className="diff-head">
-      {(
-        [
-          ['a', left],
-          ['b', right],
-        ] as const
-      ).map(([key, side]) => (
-        <div key={key} className="diff-side">
+      {[left, right].map((side) => (
+        <div key={side === left ? 'a' : 'b'} className="diff-side">
           <div className="diff-title row">
-            <span className={`diff-sign ${key === 'a' ? 'removed' : 'added'}`}>{key === 'a' ? '−' : '+'}</span>
+            <span className={`diff-sign ${side === left ? 'removed' : 'added'}`}>{side === left ? '−' : '+'}</span>
             <h2 className="ellipsis grow" title={side.fork?.title ?? side.summary}>
               {commitName({ ...side, commit: side })}
             </h2>
             <Id id={side.id} what="commit id" />
             <When at={side.createdAt} className="muted" />
           </div>
-          <Figures {...figures(key, side)} than={key === 'a' ? undefined : figures('a', left)} />
+          <Figures {...figures(side)} than={side === left ? undefined : figures(left)} />
         </div>
       ))}
       <IconButton icon={ArrowLeftRight} label="Swap sides" onClick={onSwap} />

@@ -3,5 +3,4 @@
 // Checks only read replies; nothing in a reply is executed.
 import './experiments.css';
 
-export { CaseSheet } from './CaseSheet';
 export { ExperimentsView as View } from './Experiments';

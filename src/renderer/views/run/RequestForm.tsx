@@ -2,8 +2,9 @@ import { FlaskConical, Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { Turn, TurnRequest, Wire } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, Estimate, Input, say, sending } from '../../parts';
-import { type ContextOutline, type RunInput, show, useQuery } from '../../state';
+import { caseForm } from '../../forms';
+import { attempt, Button, Estimate, Input, say, sending } from '../../parts';
+import { ask, type ContextOutline, type RunInput, useQuery } from '../../state';
 import { type Changes, EntryEditor, noChanges, planOf } from '../fork';
 import { ProviderChoice, ProviderHint, type ReplySource, rememberProvider, useChoice } from './ProviderChoice';
 import { RequestPart, SettingsPart, SystemPart, ToolsPart } from './RequestParts';
@@ -65,7 +66,7 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
       <SettingsPart request={request} draft={draft} onChange={setDraft} isChanged={edits?.settings !== undefined} />
       <footer className="ask-foot gap-12 line-above on-pane row wrap">
         <RequestState problem={form.problem} changeCount={form.changeCount} />
-        <Button icon={FlaskConical} disabled={cannotRun} onClick={() => show({ kind: 'case', input: { ...input, turnId: turn.turnId } })}>
+        <Button icon={FlaskConical} disabled={cannotRun} onClick={attempt(async () => ask(await caseForm({ ...input, turnId: turn.turnId })))}>
           Add to experiment…
         </Button>
         <Button type="submit" look="primary" icon={Play} disabled={cannotRun}>
