@@ -1,23 +1,10 @@
 import type { Card } from '../../core/contract/index.js';
 import { api } from '../client';
-import { type FormSpec, type FormValues, givenIn, go, notify, objectIn, refreshProject, textIn } from '../state';
+import { type FormSpec, type FormStart, type FormValues, givenIn, go, notify, objectIn, refreshProject, textIn } from '../state';
 import { modelField } from './options';
 
 /** The words of a text that are separated by commas or spaces. */
 export const listed = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');
-
-export interface ProfileData {
-  readonly name: string;
-  readonly displayName: string;
-  readonly prompt: string;
-  readonly model: Readonly<Record<string, unknown>>;
-  /** The tools that a model is offered; undefined means all tools. */
-  readonly tools: readonly string[] | undefined;
-  readonly tags: readonly string[];
-  /** The profiles to which the agent may delegate; undefined means all profiles. */
-  readonly targets: readonly string[] | undefined;
-  readonly more: Readonly<Record<string, unknown>>;
-}
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
 const namesOf = (value: unknown): readonly string[] | undefined =>
@@ -25,10 +12,11 @@ const namesOf = (value: unknown): readonly string[] | undefined =>
 const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 
-/** Reads a profile card. */
-export function profileData(card: Pick<Card, 'content'> | undefined): ProfileData {
+/** Reads a profile card. Undefined `tools` are all tools, and undefined `targets` all profiles to which the agent may delegate. */
+export function profileData(card: Pick<Card, 'content'> | undefined) {
   const data = card?.content.kind === 'json' ? objectOf(card.content.data) : {};
   const { name, display_name, system_prompt_template, llm_config, allowed_tools, tags, delegation_policy, ...more } = data;
+  const targets = namesOf(objectOf(delegation_policy).target_profiles);
   return {
     name: toText(name),
     displayName: toText(display_name),
@@ -36,28 +24,23 @@ export function profileData(card: Pick<Card, 'content'> | undefined): ProfileDat
     model: objectOf(llm_config),
     tools: namesOf(allowed_tools),
     tags: namesOf(tags) ?? [],
-    targets: namesOf(objectOf(delegation_policy).target_profiles),
-    more: {
-      ...more,
-      ...(delegation_policy !== undefined && namesOf(objectOf(delegation_policy).target_profiles) === undefined && { delegation_policy }),
-    },
+    targets,
+    more: { ...more, ...(delegation_policy !== undefined && targets === undefined && { delegation_policy }) },
   };
 }
 
 const json = (value: Readonly<Record<string, unknown>>): string => (Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2));
 
-const start = (data: ProfileData): FormValues => ({
-  name: data.name,
-  displayName: data.displayName,
-  prompt: data.prompt,
-  model: toText(data.model.model),
-  parameters: json(Object.fromEntries(Object.entries(data.model).filter(([key]) => key !== 'model'))),
-  allTools: data.tools === undefined,
-  tools: (data.tools ?? []).join(', '),
-  tags: data.tags.join(', '),
-  allTargets: data.targets === undefined,
-  targets: (data.targets ?? []).join(', '),
-  more: json(data.more),
+const start = ({ model: { model, ...parameters }, tools, tags, targets, more, ...texts }: ReturnType<typeof profileData>): FormStart => ({
+  ...texts,
+  model: toText(model),
+  parameters: json(parameters),
+  allTools: tools === undefined,
+  tools: tools?.join(', '),
+  tags: tags.join(', '),
+  allTargets: targets === undefined,
+  targets: targets?.join(', '),
+  more: json(more),
 });
 
 /** The content of the profile card that the form describes. */

@@ -13,15 +13,14 @@ const said = async (notice: string): Promise<void> => {
   notify(notice);
 };
 
+const steps: Readonly<Partial<Record<AgentTurn['status'], readonly TurnStep[]>>> = {
+  running: ['write', 'suspend', 'submit', 'finish'],
+  suspended: ['answer', 'finish'],
+  dispatched: ['finish'],
+};
+
 /** The steps that the state of a turn allows. */
-export const stepsOf = ({ status }: Pick<AgentTurn, 'status'>): readonly TurnStep[] =>
-  status === 'running'
-    ? ['write', 'suspend', 'submit', 'finish']
-    : status === 'suspended'
-      ? ['answer', 'finish']
-      : status === 'dispatched'
-        ? ['finish']
-        : [];
+export const stepsOf = ({ status }: Pick<AgentTurn, 'status'>): readonly TurnStep[] => steps[status] ?? [];
 
 export const stepNames: Readonly<Record<TurnStep, string>> = {
   write: 'Write a card',

@@ -27,7 +27,7 @@ export function BoxList({ project, chosen, onFirst }: BoxListProps) {
     `${row.boxId}\n${row.head ?? ''}\n${row.uses.map((use) => `${useNames[use.as]} ${use.of}`).join('\n')}`.toLowerCase().includes(needle);
   return (
     <>
-      <div className="boxes-filter">
+      <div className="boxes-filter bar wrap gap-6">
         <SearchField className="grow" label="Filter boxes" data-filter value={filter} onChange={setFilter} />
       </div>
       <Answer query={query} what="Cannot list the boxes" loading="Loading the boxes">
@@ -60,13 +60,13 @@ function BoxLine({ row }: { row: BoxRow }) {
   const [use] = row.uses;
   return (
     <>
-      <span className="boxes-row-top row">
+      <span className="boxes-row-top row gap-6">
         <span className="ellipsis grow">{row.head || <span className="muted">{row.cards === 0 ? 'Empty' : 'No content for a model'}</span>}</span>
         {row.damaged && <DamagedMark />}
         {row.held && <Lock size={12} aria-label="Locked by an open turn" />}
         <When at={row.updatedAt} className="muted small" />
       </span>
-      <span className="boxes-row-bottom row small muted">
+      <span className="boxes-row-bottom row gap-6 small muted">
         <span>{say.plural(row.cards, 'card')}</span>
         {use && (
           <span className="ellipsis">

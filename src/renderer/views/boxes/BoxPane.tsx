@@ -159,7 +159,7 @@ function CardsOfBox({ box, cards }: { box: Box; cards: readonly Card[] }) {
           <>
             {row.card ? <CardLine card={row.card} /> : <span className="muted">Card {row.cardId} is missing from this project.</span>}
             {row.reason && (
-              <span className="boxes-row-bottom row small muted">
+              <span className="boxes-row-bottom row gap-6 small muted">
                 {reasonNames[row.reason.reason]}
                 {row.reason.reason === 'argument' && ` argument “${row.reason.argument}”`}
                 {row.reason.boxId && ` ${say.shortId(row.reason.boxId)}`}

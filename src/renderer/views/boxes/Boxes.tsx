@@ -22,7 +22,7 @@ export function BoxesView({ project }: { project: string }) {
   return (
     <section className="boxes whole" aria-label="Boxes">
       <div className="boxes-side stack">
-        <div className="boxes-tools row wrap">
+        <div className="bar wrap gap-6">
           <Switch
             label="List"
             value={shown}

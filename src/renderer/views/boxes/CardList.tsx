@@ -8,15 +8,8 @@ import { Rows } from './Rows';
 
 const shownCards = 1_000;
 
-interface Filter {
-  readonly type: string;
-  readonly role: string;
-  readonly authorId: string;
-  readonly from: string;
-  readonly to: string;
-  readonly text: string;
-}
-const noFilter: Filter = { type: '', role: '', authorId: '', from: '', to: '', text: '' };
+const noFilter = { type: '', role: '', authorId: '', from: '', to: '', text: '' };
+type Filter = Readonly<typeof noFilter>;
 
 /** The first or the last instant of a day in local time. */
 const instantOfDay = (day: string, end: boolean): string | undefined => {
@@ -45,7 +38,7 @@ export function CardList({ project }: { project: string }) {
   const known = facets.status === 'done' ? facets.data : { types: [], roles: [], authors: [] };
   return (
     <>
-      <div className="boxes-filter">
+      <div className="boxes-filter bar wrap gap-6">
         <SearchField className="grow" label="Search cards" data-filter value={filter.text} onChange={(text) => set({ text })} />
         <Choice label="Type" value={filter.type} options={known.types} onChange={(type) => set({ type })} />
         <Choice label="Role" value={filter.role} options={known.roles} onChange={(role) => set({ role })} />
@@ -98,7 +91,7 @@ export function CardLine({ card }: { card: Card }) {
   const state = cardState(card);
   return (
     <span className={`card-line kind-${familyOfCard(card)}`} data-fate={state}>
-      <span className="boxes-row-top row">
+      <span className="boxes-row-top row gap-6">
         <span className="card-type">{card.type}</span>
         {state && <span className="badge">{state}</span>}
         {card.damaged && <DamagedMark />}
@@ -106,7 +99,7 @@ export function CardLine({ card }: { card: Card }) {
         <span className="grow" />
         <When at={card.createdAt} className="muted small" />
       </span>
-      <span className="boxes-row-bottom row small">
+      <span className="boxes-row-bottom row gap-6 small">
         <span className="ellipsis">{say.firstLine(textOfContent(card.content), 200) || <span className="muted">No text</span>}</span>
       </span>
     </span>

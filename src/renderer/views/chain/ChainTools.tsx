@@ -56,7 +56,7 @@ export function ChainTools({ list, total, session, typed, onType, branches, onBr
           onChange={onBranches}
         />
       )}
-      <span className="muted chain-count">{countOf(list, total, isFiltered)}</span>
+      <span className="muted small chain-count">{countOf(list, total, isFiltered)}</span>
       <Button
         small
         icon={GitCompare}

@@ -37,7 +37,7 @@ const Columns = ({ row, facts, most }: Pick<CommitRowProps, 'row' | 'facts' | 'm
 /** The losses of a compaction's summary, shown in columns that are empty for compactions. */
 function NotMentioned({ losses }: { losses: CompactionLosses | undefined }) {
   const words = notMentioned(losses ?? []);
-  return <span className="chain-lost ellipsis muted">{words !== '' && `Not mentioned: ${words}`}</span>;
+  return <span className="chain-lost ellipsis muted small">{words !== '' && `Not mentioned: ${words}`}</span>;
 }
 
 /** The price of the calls whose replies appear first in the commit. Empty without a price. */
@@ -253,7 +253,7 @@ export function FoldRow({ top, width, row, commits, onOpen }: { top: number; wid
   return (
     <div className="chain-row selectable row fold-row muted" style={{ top }} role="presentation">
       <Lanes row={row} width={width} folded />
-      <LinkButton tabIndex={-1} onClick={onOpen}>
+      <LinkButton className="inline-row gap-4 small" tabIndex={-1} onClick={onOpen}>
         <ChevronRight size={13} aria-hidden />
         {say.plural(commits, 'commit')} without branches
       </LinkButton>

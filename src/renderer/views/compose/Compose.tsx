@@ -11,9 +11,8 @@ import { EditLayer } from './EditLayer';
 import { LayerStack } from './LayerStack';
 import { ComposedReply } from './Reply';
 import { SavedStateSheet } from './SavedState';
-import { sendForm } from './send';
 import { asRecorded, type Composition, maxTextLength, pageSize, type Trial, textToEdit, trialInput, withText } from './trial';
-import { useSending } from './useSending';
+import { sendForm, useSending } from './useSending';
 
 /** The layers of a context and the messages that they become. */
 export function ComposeView({ project }: { project: string }) {

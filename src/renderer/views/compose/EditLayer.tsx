@@ -48,7 +48,7 @@ function SavedBlocks({ project, layer, value, onValue }: { project: string; laye
     setName('');
   };
   return (
-    <div className="compose-saved">
+    <div className="compose-saved row wrap gap-6">
       <Select
         className="grow"
         label="Saved block"

@@ -1,7 +1,4 @@
 import type { ComposedMessage, EntryDraft } from '../../../core/contract/index.js';
-import { modelField, providerField } from '../../forms';
-import { type FormSpec, givenIn, textIn } from '../../state';
-import type { useSending } from './useSending';
 
 /** Splits a composition into the question (the query, else the last message of a person) and the messages before it. */
 export function divided(messages: readonly ComposedMessage[]): { readonly before: readonly ComposedMessage[]; readonly question: string } {
@@ -45,21 +42,4 @@ export function draftEntries(messages: readonly ComposedMessage[]): EntryDraft[]
       ),
     ];
   });
-}
-
-/** The form that asks for the model and the question to send with the composition. */
-export function sendForm(messages: readonly ComposedMessage[], send: ReturnType<typeof useSending>['send']): FormSpec {
-  const { before, question } = divided(messages);
-  return {
-    title: 'Send this composition',
-    intro: 'The messages start a new chain, exactly as they are shown. The reply is stored as a commit. The original stays as it is.',
-    fields: [
-      providerField,
-      modelField(),
-      { name: 'text', label: 'Question', kind: 'long', required: true, hint: 'The last message of the composition.' },
-    ],
-    start: { text: question },
-    action: 'Send',
-    submit: (values) => send({ before, question: textIn(values, 'text'), provider: textIn(values, 'provider'), model: givenIn(values, 'model') }),
-  };
 }

@@ -1,8 +1,9 @@
 import { useRef, useState } from 'react';
 import type { ComposedMessage, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { readStream, refreshProject } from '../../state';
-import { draftEntries } from './send';
+import { modelField, providerField } from '../../forms';
+import { type FormSpec, givenIn, readStream, refreshProject, textIn } from '../../state';
+import { divided, draftEntries } from './send';
 
 export interface Sending {
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
@@ -19,11 +20,7 @@ interface SendInput {
 }
 
 /** Sends a composition to a model. Its messages start a new chain, and the reply is a commit of that chain. */
-export function useSending(): {
-  readonly sending: Sending | undefined;
-  readonly send: (input: SendInput) => Promise<void>;
-  readonly stop: () => void;
-} {
+export function useSending() {
   const [sending, setSending] = useState<Sending>();
   const controller = useRef<AbortController>(undefined);
   const send = async ({ before, question, provider, model }: SendInput): Promise<void> => {
@@ -68,4 +65,21 @@ async function read(stream: Awaited<ReturnType<typeof api.turn.ask>>, signal: Ab
   } catch (error) {
     change({ state: 'failed', error });
   }
+}
+
+/** The form that asks for the model and the question to send with the composition. */
+export function sendForm(messages: readonly ComposedMessage[], send: (input: SendInput) => Promise<void>): FormSpec {
+  const { before, question } = divided(messages);
+  return {
+    title: 'Send this composition',
+    intro: 'The messages start a new chain, exactly as they are shown. The reply is stored as a commit. The original stays as it is.',
+    fields: [
+      providerField,
+      modelField(),
+      { name: 'text', label: 'Question', kind: 'long', required: true, hint: 'The last message of the composition.' },
+    ],
+    start: { text: question },
+    action: 'Send',
+    submit: (values) => send({ before, question: textIn(values, 'text'), provider: textIn(values, 'provider'), model: givenIn(values, 'model') }),
+  };
 }

@@ -1,24 +1,22 @@
-import type { ContextId, RequestRow, Stop } from '../../../core/contract/index.js';
+import type { RequestRow } from '../../../core/contract/index.js';
 import { type EntryBlock, Sought } from '../../parts';
 import { draftOf, keepForkDraft, useForkDraft } from '../../state';
 import { BlockView, Seam } from './BlockView';
 import { CallSeam } from './CallSeam';
 import { EditPrompt } from './EditPrompt';
-import type { ContextReader } from './useReader';
+import type { ContextReader, ReaderContext } from './useReader';
 
 interface BlocksProps {
+  readonly shown: ReaderContext;
   readonly reader: ContextReader;
   /** The model calls of the context, by the first entry of each reply. */
   readonly calls: ReadonlyMap<string, RequestRow>;
   /** The searched text. Folded text that contains it unfolds. */
   readonly sought: string;
-  readonly stop: Stop;
-  readonly project: string;
-  readonly commit: ContextId;
 }
 
 /** The visible blocks of a context. */
-export function Blocks({ reader, calls, sought, stop, project, commit }: BlocksProps) {
+export function Blocks({ shown: { project, commit, stop }, reader, calls, sought }: BlocksProps) {
   const { list, items, blocks, rows, entries, facts, room, selectedBlock, select, fork } = reader;
   const kept = useForkDraft(project, commit);
   const draft = kept?.open ? kept : undefined;

@@ -100,7 +100,7 @@ function useOpenedHit(scroller: React.RefObject<HTMLElement | null>, finding: bo
 const none: readonly string[] = [];
 
 function Reader(shown: ReaderContext) {
-  const { project, commit, stop, unsent } = shown;
+  const { project, commit } = shown;
   const [finding, setFinding] = useState(false);
   const [sought, setSought] = useState('');
   const reader = useReader(shown, () => setFinding(true));
@@ -119,10 +119,7 @@ function Reader(shown: ReaderContext) {
       <ContextTop shown={shown} reader={reader} finding={finding} onFind={() => setFinding(!finding)} />
       {finding && (
         <Find
-          commit={commit}
-          stop={stop}
-          unsent={unsent}
-          isWhole={!shown.outline.isPart}
+          shown={shown}
           scroller={scroller}
           onWords={setSought}
           onGo={(entry) => {
@@ -145,7 +142,7 @@ function Reader(shown: ReaderContext) {
         aria-busy={items.some((item) => !entries.at(blocks[item.index]?.first ?? 0))}
         onKeyDown={reader.onKeyDown}
       >
-        <Blocks reader={reader} calls={calls} sought={sought || (hit[0] ?? '')} stop={stop} project={project} commit={commit} />
+        <Blocks shown={shown} reader={reader} calls={calls} sought={sought || (hit[0] ?? '')} />
       </section>
       <Newer commit={commit} atEnd={reader.atEnd} />
     </section>

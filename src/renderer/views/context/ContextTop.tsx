@@ -29,8 +29,8 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
   // No bar for a part, because its shares say nothing about the whole context.
   const drawn = outline.isPart ? noRows : rows;
   return (
-    <div className="context-top stack">
-      <div className="context-tools row wrap">
+    <div className="context-top stack gap-8">
+      <div className="row wrap">
         <Switch
           label="How far back"
           value={stop === 'root' ? 'root' : 'compaction'}

@@ -33,7 +33,7 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
   const continueIn = () => void run(`Opening ${agents[agent].name}…`, (fork) => continueFork(fork.id, agent, folder.trim()));
   const disabled = step.phase === 'working' || text.trim() === '';
   return (
-    <section className="edit-prompt stack" aria-label="Edit and fork">
+    <section className="edit-prompt stack gap-8" aria-label="Edit and fork">
       <EditHead draft={draft} onName={(name) => keep({ name })} />
       <TextArea
         ref={field}
@@ -67,7 +67,7 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
           Discard
         </Button>
       </div>
-      <p className="muted edit-note">Draft saved. It survives Escape, a reload and a restart.</p>
+      <p className="muted small">Draft saved. It survives Escape, a reload and a restart.</p>
       {below > 0 && (
         <p className="edit-cut muted small">
           {below === 1 ? '1 entry below leaves' : `${below} entries below leave`} the fork. {below === 1 ? 'It stays' : 'They stay'} on the original.

@@ -1,17 +1,13 @@
 import { ChevronDown, ChevronUp, Search, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { ContextId, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { describeProblem, IconButton, Input, say } from '../../parts';
 import { useReading } from '../../state';
 import { clearFound, paintFound } from './painting';
+import type { ReaderContext } from './useReader';
 
 interface FindProps {
-  readonly commit: ContextId;
-  readonly stop: Stop;
-  readonly unsent: boolean;
-  /** True if the list contains all entries, so that each hit has a position. */
-  readonly isWhole: boolean;
+  readonly shown: ReaderContext;
   readonly scroller: React.RefObject<HTMLDivElement | null>;
   /** Receives the text to search for, which may be empty. */
   readonly onWords: (words: string) => void;
@@ -24,7 +20,7 @@ export function Find(props: FindProps) {
   const { onClose } = props;
   const { typed, setTyped, status, hasHits, next, previous } = useFind(props);
   return (
-    <search className="find bar">
+    <search className="find bar gap-6">
       <Search size={14} aria-hidden />
       <Input
         // Opened by a key, to type into.
@@ -50,7 +46,7 @@ export function Find(props: FindProps) {
   );
 }
 
-function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: FindProps) {
+function useFind({ shown, scroller, onWords, onGo }: FindProps) {
   const [typed, setTyped] = useState('');
   const [words, setWords] = useState('');
   const [at, setAt] = useState(0);
@@ -63,7 +59,8 @@ function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: Fin
     }, 180);
     return () => clearTimeout(timer);
   }, [typed, onWords]);
-  const { hits, isDone, problem } = useHits(words && isWhole ? words : '', { commit, stop, unsent });
+  // Only a list of all entries has a position for each hit.
+  const { hits, isDone, problem } = useHits(shown.outline.isPart ? '' : words, shown);
   const from = useReading((reading) => reading.from);
 
   const goTo = (index: number) => {
@@ -76,13 +73,9 @@ function useFind({ commit, stop, unsent, isWhole, scroller, onWords, onGo }: Fin
   const isFound = hits !== undefined && (isDone || hits.some((hit) => hit >= from));
   // biome-ignore lint/correctness/useExhaustiveDependencies: only the first hits of a search move the list
   useEffect(() => {
-    if (isFound && hits.length > 0)
-      goTo(
-        Math.max(
-          0,
-          hits.findIndex((hit) => hit >= from),
-        ),
-      );
+    if (!isFound || hits.length === 0) return;
+    const next = hits.findIndex((hit) => hit >= from);
+    goTo(Math.max(0, next));
   }, [words, isFound]);
 
   // Highlighted again after every change of the list, because rows come and go while it scrolls.
@@ -108,7 +101,7 @@ interface Hits {
 }
 
 /** The positions of the entries that contain the words. They arrive piece by piece. */
-function useHits(words: string, { commit, stop, unsent }: Pick<FindProps, 'commit' | 'stop' | 'unsent'>): Hits {
+function useHits(words: string, { commit, stop, unsent }: ReaderContext): Hits {
   const [found, setFound] = useState<Hits>({});
   useEffect(() => {
     setFound({});

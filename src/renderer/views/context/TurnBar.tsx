@@ -9,8 +9,8 @@ export function TurnBar({ reader }: { reader: ContextReader }) {
   if (!turn) return null;
   const at = entries.at(turn.promptEntry)?.at;
   return (
-    <div className="turn-sticky row small">
-      <button type="button" className="ellipsis" title="Go to the start of this turn" onClick={() => goToBlock(turn.promptBlock, 'start')}>
+    <div className="turn-sticky row gap-4 small">
+      <button type="button" className="ellipsis grow" title="Go to the start of this turn" onClick={() => goToBlock(turn.promptBlock, 'start')}>
         {turn.number !== undefined && (
           <span className="muted">
             Turn {turn.number} of {turnCount}{' '}
@@ -18,7 +18,7 @@ export function TurnBar({ reader }: { reader: ContextReader }) {
         )}
         {say.firstLine(turn.head)}
       </button>
-      <span className="muted turn-time">{at ? say.when(at) : ''}</span>
+      <span className="muted">{at ? say.when(at) : ''}</span>
       <IconButton small icon={ChevronUp} label="Previous turn" keys="[" onClick={() => stepTurn(-1)} disabled={turnIndex === 0} />
       <IconButton small icon={ChevronDown} label="Next turn" keys="]" onClick={() => stepTurn(1)} disabled={turnIndex >= turns.length - 1} />
     </div>

@@ -5,3 +5,4 @@ import './context.css';
 
 export { type ShownTurn, seamsOf, turnsOf } from './blocks';
 export { ContextView as View } from './Context';
+export type { ContextInView } from './useReader';

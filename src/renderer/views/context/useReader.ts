@@ -21,12 +21,15 @@ import { type ShownTurn, seamsOf, turnsOf } from './blocks';
 import { clearFound } from './painting';
 import { useLanding } from './useLanding';
 
-export interface ReaderContext {
+export interface ContextInView {
   readonly project: string;
   readonly commit: ContextId;
   readonly stop: Stop;
   /** True to include entries that were recorded but never sent to the model. */
   readonly unsent: boolean;
+}
+
+export interface ReaderContext extends ContextInView {
   readonly outline: ContextOutline;
 }
 
@@ -80,10 +83,8 @@ export function useReader(shown: ReaderContext, onFind: () => void) {
   useStart(shown, selected, turns, { goTo, goToEnd: () => list.scrollToIndex(blocks.length - 1, { align: 'end' }), scroller }, arrival.hasMoved);
   const room = roomBelow(list, turns, visible);
 
-  const turnIndex = Math.max(
-    0,
-    turns.findLastIndex((turn) => turn.firstBlock <= top),
-  );
+  const topTurn = turns.findLastIndex((turn) => turn.firstBlock <= top);
+  const turnIndex = Math.max(0, topTurn);
   const selectedEntry = useMemo(() => (selected ? rows.findIndex((row) => row.key === selected) : -1), [rows, selected]);
   const selectedBlock = selectedEntry >= 0 ? blockOfEntry(blocks, selectedEntry) : -1;
   const select = (block: number) => move({ entry: rows[blocks[block]?.first ?? -1]?.key ?? selected });

@@ -1,23 +1,17 @@
-import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown, ChevronUp } from 'lucide-react';
-import { type ReactNode, type RefObject, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { IconButton, LinkButton, MeasuredRows, say } from '../../parts';
 import { go } from '../../state';
 
-/** A virtual list of the rows of a comparison, with functions that scroll from one difference to the next. */
-export interface DifferenceList {
-  readonly scroller: RefObject<HTMLElement | null>;
-  readonly virtual: Virtualizer<HTMLElement, Element>;
-  readonly differing: readonly number[];
-  /** The place of the current difference among them. */
-  readonly at: number;
-  readonly toNext: (by: number) => void;
-  readonly toRow: (row: number) => void;
-}
+type DifferenceList = ReturnType<typeof useDifferences>;
 
-/** Makes the list of a comparison's rows. A row that is not of kind `same` is a difference. */
-export function useDifferences(rows: readonly { readonly kind: string }[]): DifferenceList {
+/**
+ * The virtual list of a comparison's rows. A row that is not of kind `same` is one of the differences, and `at` is the place of the current one
+ * among them. `toNext` scrolls from one to the next, `toRow` to a row.
+ */
+export function useDifferences(rows: readonly { readonly kind: string }[]) {
   const scroller = useRef<HTMLElement>(null);
   const virtual = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
@@ -64,7 +58,7 @@ export function Differences(props: { list: DifferenceList; within?: (rows: React
 
 /** The number of the current difference, and buttons to the previous and the next one. */
 export const Steps = ({ list: { toNext, differing, at } }: { list: DifferenceList }) => (
-  <span className="diff-steps">
+  <span className="diff-steps inline-row gap-4">
     {differing.length > 0 && (
       <span className="muted" role="status">
         Change <b>{say.exact(at + 1)}</b> of {say.exact(differing.length)}

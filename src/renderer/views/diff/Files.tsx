@@ -41,7 +41,7 @@ const sideWords = ({ a, b }: ComparedFile): string => (a === null ? 'only right'
 function OneFile({ file: { path, a, b } }: { file: ComparedFile }) {
   const [before, after] = [a === null ? '' : a.content, b === null ? '' : b.content];
   return (
-    <section className="diff-file stack overflows" aria-label={path}>
+    <section className="diff-file stack gap-8 overflows" aria-label={path}>
       <h3 className="mono wrap">{path}</h3>
       {a === null && <p className="muted">The left branch never read or wrote this file.</p>}
       {b === null && <p className="muted">The right branch never read or wrote this file.</p>}

@@ -150,7 +150,7 @@ function Figure(props: { name: string; value: number; from: number | null | unde
       <dd>
         {words(value)}
         {change !== 0 && (
-          <span className={change < 0 ? 'diff-less' : 'muted'}>
+          <span className={change < 0 ? 'tone-good' : 'muted'}>
             {change < 0 ? '−' : '+'}
             {words(Math.abs(change)).replace(/^[≈≥] /, '')}
           </span>

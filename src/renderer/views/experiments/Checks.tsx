@@ -15,7 +15,7 @@ export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; on
   return (
     <section className="experiment-part" aria-label="Checks">
       <h3>Checks</h3>
-      <ul className="experiment-checks">
+      <ul className="experiment-checks row wrap gap-6">
         {checks.map((each, n) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: checks have no identity but their place
           <li key={n} className="badge">
@@ -28,7 +28,7 @@ export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; on
         {checks.length === 0 && <li className="muted">No checks yet. Replies are judged by checks or by you. Add a check below.</li>}
       </ul>
       <form
-        className="experiment-check row wrap"
+        className="experiment-check row wrap gap-6"
         aria-label="Add a check"
         onSubmit={sending(() => {
           if (text.trim() === '' || 'problem' in check) return;

@@ -49,15 +49,15 @@ function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
           <li key={row.experimentId}>
             <button
               type="button"
-              className="experiments-row selectable row"
+              className="experiments-row selectable row gap-12"
               onClick={() => go({ view: 'experiments', experiment: row.experimentId })}
             >
               <b className="ellipsis grow">{row.title}</b>
               {row.damaged && <DamagedMark />}
               <span className="muted">{say.plural(row.cases, 'case')}</span>
               <span className="muted">{say.plural(row.results, 'reply', 'replies')}</span>
-              {row.passed > 0 && <span className="outcome inline-row pass">{row.passed} pass</span>}
-              {row.failed > 0 && <span className="outcome inline-row fail">{row.failed} fail</span>}
+              {row.passed > 0 && <span className="outcome inline-row gap-4 pass">{row.passed} pass</span>}
+              {row.failed > 0 && <span className="outcome inline-row gap-4 fail">{row.failed} fail</span>}
               <When at={row.updatedAt} className="muted" />
             </button>
           </li>

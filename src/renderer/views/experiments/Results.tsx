@@ -106,10 +106,10 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
       onClick={onChoose}
     >
       <td>
-        <span className={`outcome inline-row ${outcome}`} title={why}>
+        <span className={`outcome inline-row gap-4 ${outcome}`} title={why}>
           <Glyph size={12} aria-hidden /> {outcomeNames[outcome]}
         </span>
-        <span className="muted experiment-judge row">
+        <span className="muted experiment-judge row gap-4">
           {judgedBy === 'person' ? 'by you' : judgedBy === 'checks' ? 'by checks' : ''}
           <span className="experiment-verdict">
             {(['pass', 'fail'] as const).map((verdict) => (
@@ -143,7 +143,7 @@ function ResultRow(props: { result: ExperimentResult; n: number; isChosen: boole
       <td className="number">{result.cost === null ? unknown : `$${result.cost.toFixed(4)}`}</td>
       <td className="number">{result.ms === null ? unknown : say.duration(result.ms)}</td>
       <td className="experiment-reply" title={problem ?? result.head}>
-        {result.damaged && <DamagedMark />} {problem ? <span className="error">{problem}</span> : say.firstLine(result.head, 120)}
+        {result.damaged && <DamagedMark />} {problem ? <span className="tone-bad">{problem}</span> : say.firstLine(result.head, 120)}
       </td>
       <td>
         {commit && (

@@ -107,7 +107,7 @@ function DraftForm({ entry, draft, onDone, onCancel }: DraftFormProps) {
       />
       {entry?.kind === 'thinking' && <p className="notice-line">Changed thinking loses its signature. Most providers do not send it to the model.</p>}
       {problem && <ProblemLine>{problem}</ProblemLine>}
-      <div className="fork-buttons">
+      <div className="row">
         <Button look="primary" onClick={done}>
           Apply
         </Button>

@@ -170,7 +170,7 @@ function Cut({ plan }: { plan: ForkPlan }) {
         <i className="stays" style={{ flexGrow: plan.kept.tokens / all }} />
         {plan.removed.entries > 0 && <i className="goes" style={{ flexGrow: plan.removed.tokens / all }} />}
       </div>
-      <div className="fork-sides">
+      <div className="fork-sides row wrap">
         <span>
           <b>Kept</b> {say.plural(plan.kept.entries, 'entry', 'entries')}, <Estimate of={plan.kept.tokens} />
         </span>

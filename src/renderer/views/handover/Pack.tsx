@@ -30,7 +30,7 @@ function PackEditor({ project, agents, ticket }: { project: string; agents: read
   const change = (part: Partial<PackForm>) => setForm({ ...form, ...part });
   return (
     <div className="pack">
-      <form className="pack-form stack" aria-label="Contents of the box" onSubmit={(event) => event.preventDefault()}>
+      <form className="pack-form stack gap-4" aria-label="Contents of the box" onSubmit={(event) => event.preventDefault()}>
         <SavedPacks project={project} form={form} onLoad={setForm} />
         {ticket && <PackTicket ticket={ticket} onBox={(boxId) => change({ boxes: [...form.boxes, boxId] })} />}
         <PackTarget

@@ -9,8 +9,8 @@ const cardTypes = ['task.instruction', 'task.context', 'task.result_fields', 'ag
 /** A titled part of the form that says what it is for, with a button that adds a row if `add` is given. */
 export function PackPart({ title, hint, add, children }: { title: string; hint: string; add?: () => void; children: ReactNode }) {
   return (
-    <fieldset className="pack-part stack">
-      <legend>
+    <fieldset className="pack-part stack gap-6">
+      <legend className="row gap-4">
         {title}
         {add && <IconButton small icon={Plus} label={`Add to ${title.toLowerCase()}`} onClick={add} />}
       </legend>
@@ -48,7 +48,7 @@ export function ArgumentRows({ form: { args }, onChange }: RowsProps) {
 function ArgumentFields({ row, onChange, onRemove }: { row: ArgumentRow; onChange: (row: ArgumentRow) => void; onRemove: () => void }) {
   return (
     <div className="stack gap-4">
-      <span className="pack-line">
+      <span className="row gap-6 shrinks">
         <Input
           className="grow mono"
           placeholder="Name"
@@ -111,7 +111,7 @@ interface RuleFieldsProps {
 
 function RuleFields({ row, names, onChange, onRemove }: RuleFieldsProps) {
   return (
-    <span className="pack-line">
+    <span className="row gap-6 shrinks">
       <Select
         className="grow"
         label="Argument"
@@ -143,7 +143,7 @@ export function InheritedBoxes({ form, onChange, boxes }: RowsProps & { readonly
   return (
     <PackPart title="Inherited boxes" hint="Boxes whose cards the other agent receives as they are.">
       {form.boxes.map((boxId) => (
-        <span key={boxId} className="pack-line">
+        <span key={boxId} className="row gap-6 shrinks">
           <span className="grow ellipsis" title={boxId}>
             {nameOfId(boxes ?? [], boxId)}
           </span>
@@ -158,7 +158,7 @@ export function InheritedBoxes({ form, onChange, boxes }: RowsProps & { readonly
           onChange={(boxId) => onChange({ boxes: [...form.boxes, boxId] })}
         />
       )}
-      <label className="pack-line">
+      <label className="row gap-6 shrinks">
         <input type="checkbox" checked={form.parent} onChange={(event) => onChange({ parent: event.target.checked })} />
         Say which agent hands it over
       </label>

@@ -29,7 +29,7 @@ export function PackTarget({ form, onChange, agents, profiles }: PackTargetProps
           onChange={(profile) => onChange({ profile })}
         />
       )}
-      <label className="pack-line">
+      <label className="row gap-6 shrinks">
         <span className="muted">From</span>
         <Input className="grow" list="pack-agents" value={form.source} onChange={(text) => onChange({ source: text })} />
       </label>

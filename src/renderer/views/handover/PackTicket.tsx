@@ -15,14 +15,14 @@ export function PackTicket({ ticket: { ticketId, title, contextId }, onBox }: { 
     onBox(boxId);
   };
   return (
-    <div className="pack-ticket">
+    <div className="pack-ticket stack gap-6">
       <p>
         <span className="muted">From ticket</span>{' '}
         <LinkButton title={title} onClick={() => go({ view: 'reviews', ticket: ticketId })}>
           <span className="mono">{ticketId}</span> {title}
         </LinkButton>
       </p>
-      <span className="pack-line">
+      <span className="row gap-6 shrinks">
         {contextId?.startsWith('ctx-') && (
           <Button
             small

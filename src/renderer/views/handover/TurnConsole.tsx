@@ -19,7 +19,7 @@ export function TurnConsole({ project, turn }: { project: string; turn: AgentTur
           <p className="muted">
             {turn.status === 'suspended' ? `The turn waits for ${say.plural(turn.waiting?.length ?? 0, 'result')}.` : stateTexts[turn.status]}
           </p>
-          <div className="turn-ways">
+          <div className="row wrap gap-6">
             {turn.status === 'dispatched' && (
               <Button small look="primary" icon={SquareTerminal} onClick={attempt(() => beginTurn(turn))}>
                 Begin by hand

@@ -36,8 +36,8 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
         </h2>
         <IconButton small icon={X} label="Close" onClick={() => go({ turn: undefined })} />
       </header>
-      <div className="turn-body overflows stack">
-        <div className="turn-ways">
+      <div className="turn-body overflows stack gap-12">
+        <div className="row wrap gap-6">
           {contextLink(turn.fromCommit, `Context of ${name(turn.sourceAgentId)}`)}
           {contextLink(turn.startCommit, `Input of ${name(turn.agentId)}`)}
           {contextLink(turn.endCommit, `Result of ${name(turn.agentId)}`)}

@@ -61,7 +61,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
   useShownKeys(actions);
   return (
     <section aria-label="Commit">
-      <h2 className="inspector-head row muted small">
+      <h2 className="inspector-head row gap-6 muted small">
         <Place project={project} commit={commit} />
         {forked && <span className="badge fork-badge">fork</span>}
         <span className="grow" />
@@ -70,7 +70,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
       </h2>
       {commit.damaged && <Damaged />}
       <SummaryField key={commit.id} commit={commit} />
-      <div className="inspector-actions">
+      <div className="inspector-actions row wrap gap-6">
         {view !== 'context' && (
           <Button small look="primary" icon={BookOpen} onClick={() => openContext(commit.id)}>
             Open context

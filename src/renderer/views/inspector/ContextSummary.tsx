@@ -23,13 +23,13 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
   if (query.status === 'failed') return <Unread what="This context" error={query.error} onRetry={query.retry} />;
   if (!outline)
     return (
-      <div className="inspector-inside stack placeholder">
+      <div className="inspector-inside stack gap-8 placeholder">
         <p className="loading-words muted">Loading the context…</p>
       </div>
     );
   const firstOwn = outline.rows.findIndex((row) => row.commit === commit.id);
   return (
-    <div className="inspector-inside stack">
+    <div className="inspector-inside stack gap-8">
       <h3>
         Context <Window usage={counted} estimate={outline.tokens} />
       </h3>

@@ -1,8 +1,8 @@
 import type { Entry } from '../../../core/contract/index.js';
 import { Estimate, Facts, Id, kindFamily, kindNames, namedMarks, say } from '../../parts';
 import { entryRanges, loadOutline, useQuery, useRanges } from '../../state';
+import type { ContextInView } from '../context';
 import { CommitLink } from './CommitLink';
-import type { ContextInView } from './shown';
 
 /** The details of the selected entry. */
 export function EntryFacts({ project, commit, stop, unsent, entry: key }: ContextInView & { readonly entry: string }) {

@@ -32,7 +32,7 @@ export function FilesTouched({ project, commit, facts }: FilesTouchedProps) {
               {added === undefined && removed === undefined ? (
                 <span className="muted">{how}</span>
               ) : (
-                <span className="lines-changed" title={`${how}: ${linesWords(added, removed)}`}>
+                <span className="row gap-6" title={`${how}: ${linesWords(added, removed)}`}>
                   {added !== undefined && <span className="tone-good">+{say.exact(added)}</span>}
                   {removed !== undefined && <span className="tone-bad">−{say.exact(removed)}</span>}
                 </span>

@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import type { OutlineRow, UsageContext, UsageFork } from '../../../core/contract/index.js';
 import { Estimate, edited, estimatedTokens, Gauge, say, TokenLegend } from '../../parts';
 import { type ForkDraft, loadOutline, shownUsage, useForkUsage, useQuery, useRested, useTurnNumbers, useUsageOf } from '../../state';
-import type { ContextInView } from './shown';
+import type { ContextInView } from '../context';
 
 /** The entries that a fork at the edited prompt keeps and drops, and the tokens before and after. */
 export function ForkFacts({ project, commit, stop, unsent, draft }: ContextInView & { readonly draft: ForkDraft }) {

@@ -37,7 +37,7 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
     );
   }
   return (
-    <form className="inspector-rename" onSubmit={sending(() => save().catch(notifyProblem))}>
+    <form className="inspector-rename row wrap gap-6" onSubmit={sending(() => save().catch(notifyProblem))}>
       <TextArea
         // The person opened it to type.
         autoFocus

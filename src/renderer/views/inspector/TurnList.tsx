@@ -2,8 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import { Estimate, groupIntoBlocks, say } from '../../parts';
 import { jumpTo, loadOutline, move, useChainFacts, useNavigation, useQuery, useReading, useTurnNumbers } from '../../state';
-import { type ShownTurn, turnsOf } from '../context';
-import type { ContextInView } from './shown';
+import { type ContextInView, type ShownTurn, turnsOf } from '../context';
 
 const rowHeight = 24;
 
@@ -16,10 +15,8 @@ export function TurnList({ project, commit, stop, unsent }: ContextInView) {
   const { of, numbers } = useTurnNumbers(project, commit);
   const turns = useMemo(() => (rows ? turnsOf(rows, groupIntoBlocks(rows), summaries, numbers) : []), [rows, summaries, numbers]);
   const from = useReading((reading) => reading.from);
-  const current = Math.max(
-    0,
-    turns.findLastIndex((turn) => turn.firstEntry <= from),
-  );
+  const begun = turns.findLastIndex((turn) => turn.firstEntry <= from);
+  const current = Math.max(0, begun);
   const list = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: turns.length, getScrollElement: () => list.current, estimateSize: () => rowHeight, overscan: 20 });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list follows the reading position
@@ -50,7 +47,7 @@ export function TurnList({ project, commit, stop, unsent }: ContextInView) {
                   <span className="turn-number muted">{turn.number}</span>
                   <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
                   {turn.errors > 0 && <span className="chain-errors inline-row">{turn.errors}</span>}
-                  <span className="muted turn-tokens">
+                  <span className="muted">
                     <Estimate of={turn.tokens} bare />
                   </span>
                 </button>

@@ -14,7 +14,7 @@ export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChan
   const isRunning = job.status === 'running';
   return (
     <aside className="job-facts stack" aria-label="Facts of the job">
-      <div className="job-answers">
+      <div className="row wrap">
         {isRunning ? (
           <Button look="danger" icon={Square} onClick={() => void stopJob(job, onChange)}>
             Stop
@@ -86,7 +86,7 @@ function BelongsTo({ job }: { job: Job }) {
         )}
       </ul>
       {tip && (
-        <div className="job-answers">
+        <div className="row wrap">
           <Button small icon={BookOpen} onClick={() => openContext(tip)}>
             Result in Context
           </Button>

@@ -147,7 +147,7 @@ function Question({ job, question: { requestId, toolName, arguments: given, aske
         <TextArea rows={2} value={note} onChange={setNote} />
       </label>
       {problem && <ProblemLine>{problem}</ProblemLine>}
-      <div className="job-answers">
+      <div className="row wrap">
         <button ref={allow} type="button" className="button primary" disabled={busy} onClick={() => answer(true)}>
           {isAgent ? 'Allow once' : 'Send the result'}
         </button>

@@ -13,7 +13,7 @@ export function JobsView({ project }: { project: string }) {
   const shown = useNavigation(({ route }) => route.kinds) === 'rules' ? 'rules' : 'jobs';
   return (
     <section className="jobs whole stack" aria-label="Jobs">
-      <div className="jobs-tools">
+      <div className="bar">
         <Switch
           label="Jobs or rules"
           value={shown}

@@ -57,7 +57,7 @@ export function Policies({ project }: { project: string }) {
                 );
               })}
             </ol>
-            <div className="job-answers">
+            <div className="row wrap">
               {allow}
               <Button onClick={() => void policyLimitsForm(reload).then(ask, notifyProblem)}>Usual limits…</Button>
             </div>

@@ -1,14 +1,12 @@
 import { BookOpen, ChevronLeft, ChevronRight, Pause, Play, Repeat, SkipBack, SkipForward } from 'lucide-react';
-import type { ContextId, ReplayStep, TurnRow } from '../../../core/contract/index.js';
+import type { ContextId, TurnRow } from '../../../core/contract/index.js';
 import { Button, IconButton, Select, say, When } from '../../parts';
 import { go, useNavigation, useOpenDir, useTurnNumbers } from '../../state';
 import { type Axis, speeds } from './axis';
+import type { ShownSteps } from './turns';
 import type { Player } from './usePlayer';
 
-interface ControlsProps {
-  /** The number of earlier steps, which are still loading. */
-  readonly before: number;
-  readonly steps: readonly ReplayStep[];
+interface ControlsProps extends Pick<ShownSteps, 'before' | 'steps'> {
   readonly turns: readonly TurnRow[];
   readonly turnIndex: number;
   readonly player: Player;
@@ -43,7 +41,7 @@ export function Controls({ before, steps, turns, turnIndex, player, axis, onTurn
         <span className="unseen">Speed</span>
         <Select value={String(speed)} options={speeds.map((each) => [String(each), `${each}×`])} onChange={(value) => setSpeed(Number(value))} />
       </label>
-      <span className="replay-where">
+      <span className="replay-where row">
         <span className="muted">
           Step {say.exact(before + place + 1)} of {say.exact(before + steps.length)}
           {before > 0 && ' · the earlier ones are loading'}
@@ -53,7 +51,7 @@ export function Controls({ before, steps, turns, turnIndex, player, axis, onTurn
           {turn?.trigger.kind === 'compaction' ? 'Compaction' : say.firstLine(turn?.trigger.text ?? 'Previous turn, continued')}
         </span>
       </span>
-      <span className="replay-end inline-row">
+      <span className="replay-end inline-row gap-8">
         {waited && <span className="badge">after a pause of {say.duration(waited.ms)}</span>}
         {step?.at && <When at={step.at} className="muted replay-time" />}
         {actions && (

@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import type { ContextId, Entry, ReplayStep } from '../../../core/contract/index.js';
+import type { Entry, ReplayStep } from '../../../core/contract/index.js';
 import {
   blockOfEntry,
   type EntryBlock,
@@ -17,17 +17,9 @@ import {
   useEntriesOfBlocks,
 } from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
-import { blocksUpTo } from './turns';
+import { blocksUpTo, type ShownSteps } from './turns';
 
-interface ConversationProps {
-  readonly project: string;
-  readonly commit: ContextId;
-  /** The number of earlier steps, which are still loading. */
-  readonly before: number;
-  readonly steps: readonly ReplayStep[];
-  readonly place: number;
-  readonly playing: boolean;
-}
+type ConversationProps = ShownSteps & { readonly place: number; readonly playing: boolean };
 
 /** The conversation up to the current step. Entries that a compaction removed from the window are faint. */
 export function Conversation({ project, commit, before, steps, place, playing }: ConversationProps) {

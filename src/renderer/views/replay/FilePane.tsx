@@ -20,13 +20,8 @@ interface FilePaneProps {
   readonly onClose: () => void;
 }
 
-interface Read {
-  readonly file: KnownFile;
-  /** The file before its last change or read; undefined if nothing was known before. */
-  readonly before: KnownFile | undefined;
-}
-
-async function readFile(id: ContextId, path: string, step: number, signal: AbortSignal): Promise<Read> {
+/** A file, and what was known of it before its last change or read. */
+async function readFile(id: ContextId, path: string, step: number, signal: AbortSignal) {
   const file = await api.turn.file({ id, path, step }, { signal });
   const last = lastChange(file.touches, step);
   const first = file.touches[0]?.step ?? last;
@@ -40,7 +35,7 @@ export function FilePane({ commit, path, step, onGo, onClose }: FilePaneProps) {
   const query = useKeptQuery(`${commit} ${path}`, `${commit} ${path} ${step}`, (signal) => readFile(commit, path, step, signal));
   return (
     <section
-      className="file-pane stack"
+      className="file-pane stack shrinks"
       aria-label={`File ${path}`}
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;

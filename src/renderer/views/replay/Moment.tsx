@@ -1,19 +1,15 @@
 import { CircleCheck, CircleDashed, CircleDot, FileText } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ContextId, MomentState, ReplayStep, TurnRow } from '../../../core/contract/index.js';
+import type { MomentState, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import { describeProblem, Loading, ProblemLine } from '../../parts';
 import { TurnProof } from './TurnProof';
-import { firstSteps } from './turns';
+import { firstSteps, type ShownSteps } from './turns';
 import { useCounted } from './useCounted';
 import { useMoment } from './useMoment';
 import { WindowFacts } from './WindowFacts';
 
-interface MomentProps {
-  readonly project: string;
-  readonly commit: ContextId;
-  /** The number of earlier steps, which are still loading. Without them, the state lacks what only they did. */
-  readonly before: number;
-  readonly steps: readonly ReplayStep[];
+/** Without the earlier steps, the state lacks what only they did. */
+interface MomentProps extends ShownSteps {
   readonly place: number;
   readonly turn: TurnRow | undefined;
   /** The file that is open beside the state. */
@@ -36,13 +32,13 @@ export function Moment({ project, commit, before, steps, place, turn, file, onGo
           <Section name="Tasks" count={state.todos.length} none="The agent has no task list.">
             <ul className="moment-list">
               {state.todos.map((todo) => (
-                <li key={todo.text} className={`todo ${todo.status}`}>
+                <li key={todo.text} className={`todo row baseline gap-6 ${todo.status}`}>
                   <TodoMark status={todo.status} /> <span>{todo.text}</span> <span className="unseen">{todo.status}</span>
                 </li>
               ))}
             </ul>
           </Section>
-          <Files state={state} step={before + place + 1} opened={file} onFile={onFile} />
+          <Files state={state} step={before + place + 1} file={file} onFile={onFile} />
           {state.before !== undefined && <Loading what="Loading what earlier steps opened, read and planned" lines={2} />}
         </>
       )}
@@ -52,17 +48,16 @@ export function Moment({ project, commit, before, steps, place, turn, file, onGo
 }
 
 function OpenCalls({ state, steps, onGo }: { state: MomentState; steps: readonly ReplayStep[]; onGo: (place: number) => void }) {
-  const findStep = (key: string): number =>
-    Math.max(
-      0,
-      steps.findIndex((step) => step.key === key),
-    );
+  const goTo = (key: string): void => {
+    const place = steps.findIndex((step) => step.key === key);
+    onGo(Math.max(0, place));
+  };
   return (
     <Section name="Open tool calls" count={state.openCalls.length} none="None. Every call has a result.">
       <ul className="moment-list">
         {state.openCalls.map((call) => (
           <li key={call.toolCallId}>
-            <button type="button" className="ellipsis" onClick={() => onGo(findStep(call.key))} title="Go to the call">
+            <button type="button" className="ellipsis" onClick={() => goTo(call.key)} title="Go to the call">
               <CircleDot size={12} aria-hidden /> {call.toolName ?? 'Tool'} <span className="muted mono">{call.toolCallId}</span>
             </button>
           </li>
@@ -72,14 +67,7 @@ function OpenCalls({ state, steps, onGo }: { state: MomentState; steps: readonly
   );
 }
 
-interface FilesProps {
-  readonly state: MomentState;
-  readonly step: number;
-  readonly opened: string | undefined;
-  readonly onFile: (path: string | undefined) => void;
-}
-
-function Files({ state, step, opened, onFile }: FilesProps) {
+function Files({ state, step, file: opened, onFile }: Pick<MomentProps, 'file' | 'onFile'> & { state: MomentState; step: number }) {
   return (
     <Section name="Files" count={state.files.length} none="The agent has not read or written a file yet.">
       <ul className="moment-list">
@@ -89,7 +77,7 @@ function Files({ state, step, opened, onFile }: FilesProps) {
             <li key={path}>
               <button
                 type="button"
-                className={`row selectable moment-file${last.step === step ? ' now' : ''}`}
+                className={`row gap-6 selectable moment-file${last.step === step ? ' now' : ''}`}
                 aria-pressed={opened === path}
                 onClick={() => onFile(opened === path ? undefined : path)}
                 title={path}
@@ -113,7 +101,7 @@ const lastPart = (path: string): string => path.split(/[\\/]/).findLast((part) =
 function Section({ name, count, none, children }: { name: string; count: number; none: string; children: ReactNode }) {
   return (
     <section className="moment-part" aria-label={name}>
-      <h3>
+      <h3 className="row baseline gap-6">
         {name} {count > 0 && <span className="muted">{count}</span>}
       </h3>
       {count === 0 ? <p className="muted">{none}</p> : children}

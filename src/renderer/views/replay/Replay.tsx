@@ -12,7 +12,7 @@ import { FilePane } from './FilePane';
 import { type Command, commandOf } from './keys';
 import { Moment } from './Moment';
 import { Track } from './Track';
-import { firstSteps, placeOfTurn, turnAt } from './turns';
+import { firstSteps, placeOfTurn, type ShownSteps, turnAt } from './turns';
 import { usePlayer } from './usePlayer';
 
 /** The steps of a chain, or the last of them, as the engine answers. */
@@ -65,16 +65,7 @@ export function ReplayView({ project }: { project: string }) {
   );
 }
 
-interface PlayerProps {
-  readonly project: string;
-  readonly commit: ContextId;
-  /** The number of earlier steps, which are still loading. */
-  readonly before: number;
-  readonly steps: readonly ReplayStep[];
-  readonly turns: readonly TurnRow[];
-}
-
-function Player({ project, commit, before, steps, turns: all }: PlayerProps) {
+function Player({ project, commit, before, steps, turns: all }: ShownSteps & Pick<Replay, 'turns'>) {
   const turns = useMemo(() => all.map((turn) => ({ ...turn, first: turn.first - before })), [all, before]);
   const entry = useNavigation(({ route }) => route.entry);
   const axis = useMemo(() => axisOf(steps), [steps]);

@@ -85,7 +85,7 @@ function Legend({ steps, turns }: Pick<TrackProps, 'steps' | 'turns'>) {
     ['compaction', 'var(--text)', steps.filter(({ dropped }) => dropped).length],
   ] as const;
   return (
-    <p className="track-legend muted small">
+    <p className="track-legend row gap-12 muted small">
       {marks.map(
         ([name, color, count]) =>
           count > 0 && (
@@ -99,12 +99,7 @@ function Legend({ steps, turns }: Pick<TrackProps, 'steps' | 'turns'>) {
   );
 }
 
-interface Drawn {
-  readonly steps: readonly ReplayStep[];
-  readonly turns: readonly TurnRow[];
-  readonly axis: Axis;
-  readonly most: number;
-}
+type Drawn = Pick<TrackProps, 'steps' | 'turns' | 'axis'> & { readonly most: number };
 
 const foot = 6;
 

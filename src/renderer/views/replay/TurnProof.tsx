@@ -12,7 +12,7 @@ export function TurnProof({ project, turn }: { project: string; turn: TurnRow })
   const query = useQuery(wanted ? `${project} ${turnId} proof` : null, (signal) => api.turn.reproduce({ turnId }, { signal }));
   return (
     <section className="moment-part" aria-label="Verification of this turn">
-      <h3>Verification</h3>
+      <h3 className="row baseline gap-6">Verification</h3>
       {!wanted && (
         <>
           <p className="muted">Reconstruct the requests of this turn and compare them with the recorded digests.</p>

@@ -15,7 +15,7 @@ export function WindowFacts({ state, counted, added }: WindowFactsProps) {
   const { window, dropped } = state;
   return (
     <section className="moment-part" aria-label="Context window">
-      <h3>
+      <h3 className="row baseline gap-6">
         Context <Window usage={counted} estimate={window.tokens} />
       </h3>
       {counted === undefined || counted === 'loading' || counted.counted === null ? (
@@ -44,19 +44,27 @@ export function WindowFacts({ state, counted, added }: WindowFactsProps) {
 
 /** The parts of a counted input, as a bar and as text. */
 function CountedShares({ usage, counted }: { usage: UsageContext; counted: number }) {
-  const width = (tokens: number): string => `${(tokens / (counted || 1)) * 100}%`;
+  const missing = { kind: 'none', tokens: usage.notRecorded ?? 0, color: '--f-none' };
   return (
     <>
-      <div className="moment-bar" aria-hidden>
-        <i className="kind-none" style={{ width: width(usage.notRecorded ?? 0) }} />
-        {usage.parts.map(({ kind, tokens }) => (
-          <i key={kind} style={{ background: `var(${colorOf(shareOfPart[kind])})`, width: width(tokens) }} />
-        ))}
-      </div>
+      <Bar total={counted} parts={[missing, ...usage.parts.map(({ kind, tokens }) => ({ kind, tokens, color: colorOf(shareOfPart[kind]) }))]} />
       <TokenLegend rows={[]} usage={usage} />
     </>
   );
 }
+
+interface BarProps {
+  readonly total: number;
+  readonly parts: readonly { readonly kind: string; readonly tokens: number; readonly color: string }[];
+}
+
+const Bar = ({ total, parts }: BarProps) => (
+  <div className="moment-bar" aria-hidden>
+    {parts.map(({ kind, tokens, color }) => (
+      <i key={kind} style={{ background: `var(${color})`, width: `${(tokens / (total || 1)) * 100}%` }} />
+    ))}
+  </div>
+);
 
 /** Sums are by kind only, so text of user and assistant has one color. */
 const shares: Record<Kind, Share> = {
@@ -69,20 +77,14 @@ const shares: Record<Kind, Share> = {
   event: 'system',
 };
 
-const fillOf = (kind: Kind): React.CSSProperties => ({ background: `var(${colorOf(shares[kind])})` });
-
 function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; total: number }) {
   return (
     <>
-      <div className="moment-bar" aria-hidden>
-        {byKind.map(({ kind, tokens }) => (
-          <i key={kind} style={{ ...fillOf(kind), width: `${(tokens / (total || 1)) * 100}%` }} />
-        ))}
-      </div>
+      <Bar total={total} parts={byKind.map(({ kind, tokens }) => ({ kind, tokens, color: colorOf(shares[kind]) }))} />
       <ul className="token-legend wrap small">
         {byKind.map(({ kind, tokens }) => (
           <li key={kind}>
-            <i aria-hidden style={fillOf(kind)} />
+            <i aria-hidden style={{ background: `var(${colorOf(shares[kind])})` }} />
             {kindNames[kind]}{' '}
             <b>
               <Estimate of={tokens} bare />

@@ -1,17 +1,25 @@
-import type { KnownFile, TurnRow } from '../../../core/contract/index.js';
+import type { ContextId, KnownFile, ReplayStep, TurnRow } from '../../../core/contract/index.js';
 import type { EntryBlock } from '../../parts';
 
 /** The steps that are loaded first, because a long chain has hundreds of thousands. */
 export const firstSteps = 500;
 
+/** The steps of a chain up to a commit, as far as they are loaded. */
+export interface ShownSteps {
+  readonly project: string;
+  readonly commit: ContextId;
+  /** The number of earlier steps, which are still loading. */
+  readonly before: number;
+  readonly steps: readonly ReplayStep[];
+}
+
 type TurnPlace = Pick<TurnRow, 'first' | 'entries'>;
 
 /** The turn that contains the step at a place, by its place among the turns. */
-export const turnAt = (turns: readonly TurnPlace[], place: number): number =>
-  Math.max(
-    0,
-    turns.findLastIndex((turn) => turn.first <= place && turn.entries > 0),
-  );
+export function turnAt(turns: readonly TurnPlace[], place: number): number {
+  const at = turns.findLastIndex((turn) => turn.first <= place && turn.entries > 0);
+  return Math.max(0, at);
+}
 
 /** The step that "next turn" (1) or "previous turn" (-1) leads to. Inside a turn, "previous" leads to its own start first. */
 export function placeOfTurn(turns: readonly TurnPlace[], stepCount: number, place: number, by: 1 | -1): number {

@@ -1,17 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Axis, placeAt } from './axis';
 
-export interface Player {
-  readonly place: number;
-  readonly playing: boolean;
-  readonly speed: number;
-  readonly go: (place: number) => void;
-  readonly toggle: () => void;
-  readonly setSpeed: (speed: number) => void;
-}
+export type Player = ReturnType<typeof usePlayer>;
 
 /** Plays the steps of an axis from the place `from`. `before`: the number of earlier steps; it goes on with the same step when these are added. */
-export function usePlayer(axis: Axis, before: number, from: number): Player {
+export function usePlayer(axis: Axis, before: number, from: number) {
   const [step, setStep] = useState(before + from);
   const place = Math.max(0, step - before);
   const setPlace = useCallback((next: number) => setStep(before + next), [before]);

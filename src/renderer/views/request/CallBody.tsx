@@ -29,7 +29,7 @@ export function CallBody({ request, model }: { request: Request; model: string |
           ['Messages', tokens.messages, 'user'],
         ]}
       />
-      <div className="request-tools">
+      <div className="request-tools row">
         <SearchField className="grow" label="Search in this request" value={search} onChange={setSearch} />
         <Button icon={Braces} onClick={() => void copy(JSON.stringify(request.body, null, 2), 'Copied the body')}>
           Copy JSON
@@ -120,7 +120,7 @@ function Section(props: { name: string; tokens: number; parts: readonly BodyPart
       </h3>
       {parts.map((part) => (
         <details key={part.title} className={`request-part kind-${kind}`} open={open}>
-          <summary>
+          <summary className="row">
             <span className="ellipsis grow">{part.title}</span>
             {part.cached && <span className="badge">cache breakpoint</span>}
             <span className="muted">

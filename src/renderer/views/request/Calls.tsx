@@ -10,8 +10,10 @@ const rowHeight = 28;
 /** The assumed height of the list without its selected row, until it is measured. */
 const firstHeight = 400;
 
-interface Props {
+interface CallsProps {
   readonly calls: readonly UsageCall[];
+  /** The number of each call, if it is known. */
+  readonly numbers: readonly (number | undefined)[];
   /** The turn of each call, by its commit. */
   readonly turns: ReadonlyMap<ContextId, number>;
   /** The places of the calls to show. */
@@ -19,13 +21,12 @@ interface Props {
   /** The place of the selected call among all calls. */
   readonly place: number;
   /** The folder of the repository: paths inside it are shown without it. */
-  readonly numbers: readonly (number | undefined)[];
   readonly folder: string | null;
   readonly onChoose: (requestId: string) => void;
 }
 
 /** The calls of a history in the order sent, one row each. */
-export function Calls({ calls, numbers, turns, places, place, folder, onChoose }: Props) {
+export function Calls({ calls, numbers, turns, places, place, folder, onChoose }: CallsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const at = places.indexOf(place);
   const marks = useMemo(() => marksOf(calls), [calls]);
@@ -76,7 +77,8 @@ export function Calls({ calls, numbers, turns, places, place, folder, onChoose }
             const index = places[item.index] ?? -1;
             const call = calls[index];
             const turn = call && turns.get(call.commit);
-            const isFirst = turn !== undefined && turn !== turnBefore(calls, places, turns, item.index);
+            const above = calls[places[item.index - 1] ?? -1];
+            const isFirst = turn !== undefined && turn !== (above && turns.get(above.commit));
             return (
               call && (
                 <CallRow
@@ -124,39 +126,19 @@ function useRowInView(scroller: React.RefObject<HTMLDivElement | null>, at: numb
   };
 }
 
-/** The turn of the call above, if the list shows one. */
-function turnBefore(
-  calls: readonly UsageCall[],
-  places: readonly number[],
-  turns: ReadonlyMap<ContextId, number>,
-  index: number,
-): number | undefined {
-  const above = calls[places[index - 1] ?? -1];
-  return above && turns.get(above.commit);
-}
-
 const icons = { prompt: User, tool: Wrench, other: CornerDownRight } as const;
 
-function CallRow({
-  call,
-  mark,
-  number,
-  turn,
-  chosen,
-  top,
-  folder,
-  onChoose,
-}: {
-  call: UsageCall;
-  mark: CallMark | undefined;
-  number: number | undefined;
+interface CallRowProps extends Pick<CallsProps, 'folder' | 'onChoose'> {
+  readonly call: UsageCall;
+  readonly mark: CallMark | undefined;
+  readonly number: number | undefined;
   /** Set for the first call of a turn in the list. */
-  turn: number | undefined;
-  chosen: boolean;
-  top: number;
-  folder: string | null;
-  onChoose: (requestId: string) => void;
-}) {
+  readonly turn: number | undefined;
+  readonly chosen: boolean;
+  readonly top: number;
+}
+
+function CallRow({ call, mark, number, turn, chosen, top, folder, onChoose }: CallRowProps) {
   const { trigger, triggerKind, beside, added, window, waitMs, cost, at, subagent } = call;
   const TriggerIcon = icons[triggerKind];
   return (
@@ -173,7 +155,7 @@ function CallRow({
       <span className="n muted" title={turn === undefined ? undefined : `Turn ${turn}`}>
         {turn}
       </span>
-      <span className="call-trigger row">
+      <span className="call-trigger row gap-6">
         <TriggerIcon size={13} aria-hidden />
         <Marks mark={mark} />
         <Trigger

@@ -5,21 +5,21 @@ import { Answer, Estimate, Select, say } from '../../parts';
 import { useQuery } from '../../state';
 import { isMissing } from './body';
 
-/** The differences between this call and another call. The default is the previous call. */
-export function Changes({
-  project,
-  row,
-  rows,
-  before,
-  missing,
-}: {
-  project: string;
-  row: RequestRow;
-  rows: readonly RequestRow[];
-  before: RequestRow | undefined;
+/** A call among the calls of its context, and the one before it. */
+export interface ListedRequest {
+  readonly project: string;
+  readonly row: RequestRow;
+  readonly rows: readonly RequestRow[];
+  readonly before: RequestRow | undefined;
+}
+
+interface ChangesProps extends ListedRequest {
   /** The parts of this call that were not recorded. If such a part is missing in both calls, it is unknown whether it changed. */
-  missing: readonly string[];
-}) {
+  readonly missing: readonly string[];
+}
+
+/** The differences between this call and another call. The default is the previous call. */
+export function Changes({ project, row, rows, before, missing }: ChangesProps) {
   const [other, setOther] = useState(before?.requestId);
   const query = useQuery(other === undefined ? null : `${project} ${other} ${row.requestId}`, (signal) =>
     api.request.diff({ a: other ?? '', b: row.requestId }, { signal }),

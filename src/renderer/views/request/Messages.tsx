@@ -19,7 +19,7 @@ export function Messages({ rows }: { rows: readonly { message: ShownMessage; at:
       <ol className="wire">
         {rows.slice(from).map(({ message, at, parts }) => (
           <li key={at} className={`wire-message role-${message.role}`}>
-            <header>
+            <header className="row small">
               <span className="muted wire-number">{at + 1}</span> <b>{message.role}</b>
               <span className="grow" />
               <span className="muted">

@@ -3,7 +3,7 @@ import { api } from '../../client';
 import { Answer, Proof, say } from '../../parts';
 import { useQuery } from '../../state';
 import { CallBody } from './CallBody';
-import { Changes } from './Changes';
+import { Changes, type ListedRequest } from './Changes';
 
 const usage = ({ tokens }: RequestRow): string => {
   const parts = [
@@ -16,17 +16,8 @@ const usage = ({ tokens }: RequestRow): string => {
 };
 
 /** One call: its facts, what changed since another call, and the request in full. */
-export function OneCall({
-  project,
-  row,
-  rows,
-  before,
-}: {
-  project: string;
-  row: RequestRow;
-  rows: readonly RequestRow[];
-  before: RequestRow | undefined;
-}) {
+export function OneCall(listed: ListedRequest) {
+  const { project, row } = listed;
   const query = useQuery(`${project} ${row.requestId}`, (signal) => api.request.get({ requestId: row.requestId }, { signal }));
   return (
     <div className="request-one">
@@ -48,9 +39,7 @@ export function OneCall({
         </p>
       )}
       {/* A request that cannot be reconstructed cannot be compared either; one error is enough. */}
-      {query.status !== 'failed' && (
-        <Changes project={project} row={row} rows={rows} before={before} missing={query.status === 'done' ? query.data.missing : []} />
-      )}
+      {query.status !== 'failed' && <Changes {...listed} missing={query.status === 'done' ? query.data.missing : []} />}
       <Answer
         query={query}
         what="Cannot reconstruct this request"

@@ -133,8 +133,8 @@ function PartPage({ row, rows }: { row: RequestPartRow; rows: readonly RequestPa
           Sent by <span className="mono">{row.agents.join(', ')}</span>
         </p>
       )}
-      <div className="request-tools">
-        <label className="part-against row">
+      <div className="request-tools row">
+        <label className="shrinks row">
           Show{' '}
           <Select
             value={against ?? ''}
@@ -164,7 +164,7 @@ const Sections = ({ part }: { part: RequestPart }) => (
     {part.sections.map(({ name, text, tokens }, at) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: the part does not change
       <details key={at} className={`request-part kind-${part.kind === 'system' ? 'system' : 'tool'}`} open={part.kind === 'system'}>
-        <summary>
+        <summary className="row">
           <span className="ellipsis grow">{name}</span>
           <span className="muted">
             <Estimate of={tokens} />
@@ -192,7 +192,7 @@ function Difference({ diff }: { diff: PartDiff }) {
       {changed.map(({ name, op, lines }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts do not change
         <details key={at} className="request-part" open>
-          <summary>
+          <summary className="row">
             <span className={`change-op ${op}`}>{op}</span>
             <span className="ellipsis grow">{name}</span>
           </summary>

@@ -103,12 +103,9 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
   );
 }
 
-interface CallListProps {
+interface CallListProps extends CallsShown {
   readonly project: string;
   readonly commit: ContextId;
-  /** The number of all calls. `calls` may be only the last of them. */
-  readonly total: number;
-  readonly calls: readonly UsageCall[];
   readonly series: Query<ShownSeries>;
 }
 
@@ -163,7 +160,11 @@ function CallList({ project, commit, total, calls, series }: CallListProps) {
           onJump={jump}
           onCostliest={showCostliest}
         />
-        {isPart && <PartNote shown={calls.length} total={total} />}
+        {isPart && (
+          <p className="muted small">
+            These are the last {say.exact(calls.length)} of {say.plural(total, 'call')}. The others are loading.
+          </p>
+        )}
         <TokenChart series={series} marks={marks} call={call} onChoose={choose} />
         {places.length > 0 ? (
           <Calls calls={calls} numbers={numbers} turns={turns.numbers} places={places} place={place} folder={folder} onChoose={choose} />
@@ -193,12 +194,6 @@ function CallList({ project, commit, total, calls, series }: CallListProps) {
   );
 }
 
-const PartNote = ({ shown, total }: { shown: number; total: number }) => (
-  <p className="muted small">
-    These are the last {say.exact(shown)} of {say.plural(total, 'call')}. The others are loading.
-  </p>
-);
-
 interface TokenChartProps {
   readonly series: Query<ShownSeries>;
   readonly marks: ReturnType<typeof marksOf>;
@@ -220,9 +215,7 @@ const NoMatch = ({ onShowAll }: { onShowAll: () => void }) => (
   </Empty>
 );
 
-interface CallsBarProps {
-  readonly total: number;
-  readonly calls: readonly UsageCall[];
+interface CallsBarProps extends CallsShown {
   readonly shown: ShownCalls;
   readonly onShown: (shown: ShownCalls) => void;
   readonly filter: string;
@@ -261,26 +254,18 @@ function CallsBar({ total, calls, shown, onShown, filter, onFilter, onJump, onCo
   );
 }
 
-interface ChosenProps {
-  readonly project: string;
+interface ChosenProps extends Omit<React.ComponentProps<typeof Summary>, 'actions'> {
   readonly commit: ContextId;
-  readonly call: UsageCall;
-  readonly number: number | undefined;
-  readonly turn: number | undefined;
-  readonly before: UsageCall | undefined;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
-function Chosen({ project, commit, call, number, turn, before, isOpen, onToggle }: ChosenProps) {
+function Chosen({ commit, isOpen, onToggle, ...shown }: ChosenProps) {
+  const { project, call } = shown;
   return (
     <aside className="request-panel" aria-label="Call">
       <Summary
-        project={project}
-        call={call}
-        number={number}
-        turn={turn}
-        before={before}
+        {...shown}
         actions={
           call.beside === undefined && (
             <>
@@ -327,10 +312,6 @@ async function allRequests(commit: ContextId, signal: AbortSignal): Promise<Requ
 /** The position of the commit's own last call, else of the last call of all. Calls outside the conversation come last. */
 function placeOfLast(calls: readonly UsageCall[], commit: ContextId): number {
   const own = calls.findLastIndex((call) => call.commit === commit && call.beside === undefined);
-  return own >= 0
-    ? own
-    : Math.max(
-        0,
-        calls.findLastIndex(({ beside }) => beside === undefined),
-      );
+  const last = calls.findLastIndex(({ beside }) => beside === undefined);
+  return own >= 0 ? own : Math.max(0, last);
 }

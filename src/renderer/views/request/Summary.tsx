@@ -7,22 +7,17 @@ import { AnswerMemory, go, usePlace, useQuery } from '../../state';
 import { isMiss, missTitle } from './calls';
 import { cacheWords, costText, costWords, priceText, replyWords, sentWords } from './words';
 
+interface SummaryProps {
+  readonly project: string;
+  readonly call: UsageCall;
+  readonly number: number | undefined;
+  readonly turn: number | undefined;
+  readonly before: UsageCall | undefined;
+  readonly actions: ReactNode;
+}
+
 /** The cost of one call, its use of the cache, and the content of its window. */
-export function Summary({
-  project,
-  call,
-  number,
-  turn,
-  before,
-  actions,
-}: {
-  project: string;
-  call: UsageCall;
-  number: number | undefined;
-  turn: number | undefined;
-  before: UsageCall | undefined;
-  actions: ReactNode;
-}) {
+export function Summary({ project, call, number, turn, before, actions }: SummaryProps) {
   const { tokens, window, limit, cost, cache, waitMs, flaw } = call;
   return (
     <div className="call-summary">
@@ -71,7 +66,7 @@ export function Summary({
         </div>
       </dl>
       {flaw !== undefined && <p className="notice-line">{flaw}</p>}
-      <div className="call-actions">{actions}</div>
+      <div className="call-actions row wrap">{actions}</div>
       {call.beside === undefined && <Fillers project={project} commit={call.commit} />}
     </div>
   );

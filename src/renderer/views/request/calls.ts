@@ -75,16 +75,8 @@ export function nextPlace(calls: readonly UsageCall[], from: number, matches: (c
 export const readShare = ({ tokens, window }: UsageCall): number | null =>
   window === null || window === 0 || tokens.cacheRead === null ? null : tokens.cacheRead / window;
 
-export interface ListTotals {
-  readonly cost: UsageCall['cost'];
-  readonly unpriced: number;
-  readonly unknownOutputs: number;
-  readonly lostTokens: number;
-  readonly lostCost: UsageCall['cost'];
-}
-
 /** Adds up the calls of a list. */
-export function totalsOf(calls: readonly UsageCall[]): ListTotals {
+export function totalsOf(calls: readonly UsageCall[]) {
   const sum = (prices: readonly (UsageCall['cost'] | undefined)[]): UsageCall['cost'] => {
     const known = prices.flatMap((price) => price ?? []);
     const [first] = known;
