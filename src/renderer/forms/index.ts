@@ -5,7 +5,7 @@ export { cardFields, cardIn, newCard, valuesOfCard } from './card';
 export { budgetForm, materializeForm, resolveForm, retentionForm, sourceForm, summaryForm, tagsForm } from './commit';
 export { caseForm } from './experiment';
 export { askToDelegate, askToLaunch, expertForm, forkJoinForm, registerForm } from './handover';
-export { cardOptions, modelField, providerField } from './options';
+export { boxName, cardOptions, modelField, providerField } from './options';
 export { policyLimitsForm, readTarget, ruleForm, ruleKinds } from './policy';
 export { profileData, profileForm } from './profile';
 export { permissionOptions, runForm } from './run';

@@ -1,3 +1,4 @@
+import type { BoxRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { say, textOfContent } from '../parts';
 import { dismiss, type FormField, type FormOption, type FormValues, go } from '../state';
@@ -15,13 +16,14 @@ export async function cardOptions(): Promise<readonly FormOption[]> {
     }));
 }
 
+/** The first words, the size and the id of a box. */
+export const boxName = ({ head, cards, boxId }: BoxRow): string =>
+  `${say.firstLine(head ?? 'Empty', 60)} · ${say.plural(cards, 'card')} · ${say.shortId(boxId)}`;
+
 /** The boxes, most recently changed first. */
 export async function boxOptions(): Promise<readonly FormOption[]> {
   const { boxes } = await api.box.list({ limit: maxOptions });
-  return boxes.map((box) => ({
-    value: box.boxId,
-    name: `${say.firstLine(box.head ?? 'Empty', 60)} · ${say.plural(box.cards, 'card')} · ${say.shortId(box.boxId)}`,
-  }));
+  return boxes.map((box) => ({ value: box.boxId, name: boxName(box) }));
 }
 
 /** The profiles by name. */

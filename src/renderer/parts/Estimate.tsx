@@ -12,8 +12,10 @@ export const basis = {
 export const unexplained = 'Counted by the provider, but no record explains it: usually the system prompt, tools and memory';
 
 /** An estimated number of tokens, with a tooltip that says so. `bare`: without the unit. */
-export const Estimate = ({ of, bare = false }: { of: number; bare?: boolean }) => (
-  <span title={`${basis.estimated}: about ${exact(of)} tokens`}>{bare ? `≈ ${compact(of)}` : tokens(of)}</span>
+export const Estimate = ({ of, bare = false, className }: { of: number; bare?: boolean; className?: string }) => (
+  <span className={className} title={`${basis.estimated}: about ${exact(of)} tokens`}>
+    {bare ? `≈ ${compact(of)}` : tokens(of)}
+  </span>
 );
 
 const utf8 = new TextEncoder();

@@ -95,11 +95,7 @@ function Message({ row, whole }: { row: TrialRow; whole: () => Promise<string> }
         <span className="badge">{layerName(layer)}</span>
         <span className="grow" />
         {entryKey && <LinkButton onClick={() => go({ view: 'context', entry: entryKey })}>Show in Context</LinkButton>}
-        {!isEmpty && (
-          <span className="muted">
-            <Estimate of={row.tokens} />
-          </span>
-        )}
+        {!isEmpty && <Estimate className="muted" of={row.tokens} />}
       </header>
       {isEmpty ? (
         <p className="muted">Empty</p>

@@ -71,8 +71,6 @@ const EntryHead = ({ entry }: { entry: Entry }) => (
     <span className="entry-name">{entry.toolName ?? speaker(entry)}</span>
     <span className="muted">{kindNames[entry.kind]}</span>
     <span className="grow" />
-    <span className="entry-tokens">
-      <Estimate of={entry.tokens} bare />
-    </span>
+    <Estimate className="entry-tokens" of={entry.tokens} bare />
   </header>
 );

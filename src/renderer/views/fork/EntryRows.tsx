@@ -74,9 +74,7 @@ function EntryRow(props: EntryRowProps) {
         {replaced.get(row.key)?.text ?? rowTitle(row)}
       </span>
       {replaced.has(row.key) && <span className="badge fork-badge">changed</span>}
-      <span className="muted fork-tokens">
-        <Estimate of={row.tokens} bare />
-      </span>
+      <Estimate className="muted fork-tokens" of={row.tokens} bare />
       <RowActions {...props} />
     </div>
   );

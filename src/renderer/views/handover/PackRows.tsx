@@ -1,8 +1,9 @@
 import { Plus, X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import type { BoxRow } from '../../../core/contract/index.js';
-import { IconButton, Input, Select, say, TextArea } from '../../parts';
-import { type ArgumentRow, nextId, type PackForm, type RuleRow, replaced, without } from './form';
+import { boxName } from '../../forms';
+import { IconButton, Input, Select, TextArea } from '../../parts';
+import type { PackForm } from './form';
 
 const cardTypes = ['task.instruction', 'task.context', 'task.result_fields', 'agent.thought', 'task.deliverable'];
 
@@ -25,116 +26,106 @@ interface RowsProps {
   readonly onChange: (change: Partial<PackForm>) => void;
 }
 
-/** The arguments of the handover: a name and a value each. */
-export function ArgumentRows({ form: { args }, onChange }: RowsProps) {
+interface PartOfRowsProps<T> {
+  readonly title: string;
+  readonly hint: string;
+  readonly rows: readonly T[];
+  /** A row that a person adds. */
+  readonly fresh: Omit<T, 'id'>;
+  readonly onChange: (rows: readonly T[]) => void;
+  /** Draws a row. Receives the functions that change and remove it. */
+  readonly children: (row: T, change: (part: Partial<T>) => void, remove: () => void) => ReactNode;
+}
+
+function PartOfRows<T extends { readonly id: number }>({ title, hint, rows, fresh, onChange, children }: PartOfRowsProps<T>) {
+  const nextId = Math.max(0, ...rows.map(({ id }) => id)) + 1;
   return (
-    <PackPart
-      title="Arguments"
-      hint="What the other agent is told, by name."
-      add={() => onChange({ args: [...args, { id: nextId(args), name: '', value: '', as: 'text' }] })}
-    >
-      {args.map((row) => (
-        <ArgumentFields
-          key={row.id}
-          row={row}
-          onChange={(changed) => onChange({ args: replaced(args, changed) })}
-          onRemove={() => onChange({ args: without(args, row.id) })}
-        />
+    <PackPart title={title} hint={hint} add={() => onChange([...rows, { ...fresh, id: nextId } as T])}>
+      {rows.map((row, place) => (
+        <Fragment key={row.id}>
+          {children(
+            row,
+            (part) => onChange(rows.with(place, { ...row, ...part })),
+            () => onChange(rows.toSpliced(place, 1)),
+          )}
+        </Fragment>
       ))}
     </PackPart>
   );
 }
 
-function ArgumentFields({ row, onChange, onRemove }: { row: ArgumentRow; onChange: (row: ArgumentRow) => void; onRemove: () => void }) {
-  return (
-    <div className="stack gap-4">
-      <span className="row gap-6 shrinks">
-        <Input
-          className="grow mono"
-          placeholder="Name"
-          label="Name of the argument"
-          value={row.name}
-          onChange={(text) => onChange({ ...row, name: text })}
+/** The arguments of the handover: a name and a value each. */
+export const ArgumentRows = ({ form: { args }, onChange }: RowsProps) => (
+  <PartOfRows
+    title="Arguments"
+    hint="What the other agent is told, by name."
+    rows={args}
+    fresh={{ name: '', value: '', as: 'text' }}
+    onChange={(rows) => onChange({ args: rows })}
+  >
+    {({ name, value, as }, change, remove) => (
+      <div className="stack gap-4">
+        <span className="row gap-6 shrinks">
+          <Input className="grow mono" placeholder="Name" label="Name of the argument" value={name} onChange={(text) => change({ name: text })} />
+          <Select
+            label="Type of the value"
+            value={as}
+            options={Object.entries({ text: 'text', json: 'JSON' })}
+            onChange={(type) => change({ as: type })}
+          />
+          <IconButton small icon={X} label="Remove argument" onClick={remove} />
+        </span>
+        <TextArea
+          rows={Math.max(2, Math.min(12, value.split('\n').length))}
+          placeholder="Value"
+          label={`Value of ${name || 'the argument'}`}
+          value={value}
+          onChange={(text) => change({ value: text })}
         />
-        <Select
-          label="Type of the value"
-          value={row.as}
-          options={Object.entries({ text: 'text', json: 'JSON' })}
-          onChange={(as) => onChange({ ...row, as })}
-        />
-        <IconButton small icon={X} label="Remove argument" onClick={onRemove} />
-      </span>
-      <TextArea
-        rows={Math.max(2, Math.min(12, row.value.split('\n').length))}
-        placeholder="Value"
-        label={`Value of ${row.name || 'the argument'}`}
-        value={row.value}
-        onChange={(text) => onChange({ ...row, value: text })}
-      />
-    </div>
-  );
-}
+      </div>
+    )}
+  </PartOfRows>
+);
 
 /** The rules: each turns an argument into a card. */
 export function RuleRows({ form: { rules, args }, onChange }: RowsProps) {
   const names = args.map(({ name }) => name);
   return (
-    <PackPart
-      title="Rules"
-      hint="Each makes a card of an argument. The type says what the card is for, the role who says it to the model."
-      add={() => onChange({ rules: [...rules, { id: nextId(rules), argument: names.at(-1) ?? '', type: 'task.context', role: '' }] })}
-    >
-      {rules.map((row) => (
-        <RuleFields
-          key={row.id}
-          row={row}
-          names={names}
-          onChange={(changed) => onChange({ rules: replaced(rules, changed) })}
-          onRemove={() => onChange({ rules: without(rules, row.id) })}
-        />
-      ))}
+    <>
+      <PartOfRows
+        title="Rules"
+        hint="Each makes a card of an argument. The type says what the card is for, the role who says it to the model."
+        rows={rules}
+        fresh={{ argument: names.at(-1) ?? '', type: 'task.context', role: '' }}
+        onChange={(rows) => onChange({ rules: rows })}
+      >
+        {({ argument, type, role }, change, remove) => (
+          <span className="row gap-6 shrinks">
+            <Select
+              className="grow"
+              label="Argument"
+              value={argument}
+              options={[...new Set([argument, ...names])].filter(Boolean).map((name) => [name, name])}
+              onChange={(name) => change({ argument: name })}
+            />
+            <span className="muted">as</span>
+            <Input className="grow mono" list="pack-types" label="Type of the card" value={type} onChange={(text) => change({ type: text })} />
+            <Select
+              label="Role"
+              value={role}
+              options={Object.entries({ '': 'user', system: 'system', assistant: 'assistant', tool: 'tool' })}
+              onChange={(name) => change({ role: name })}
+            />
+            <IconButton small icon={X} label="Remove rule" onClick={remove} />
+          </span>
+        )}
+      </PartOfRows>
       <datalist id="pack-types">
         {cardTypes.map((type) => (
           <option key={type}>{type}</option>
         ))}
       </datalist>
-    </PackPart>
-  );
-}
-
-interface RuleFieldsProps {
-  readonly row: RuleRow;
-  readonly names: readonly string[];
-  readonly onChange: (row: RuleRow) => void;
-  readonly onRemove: () => void;
-}
-
-function RuleFields({ row, names, onChange, onRemove }: RuleFieldsProps) {
-  return (
-    <span className="row gap-6 shrinks">
-      <Select
-        className="grow"
-        label="Argument"
-        value={row.argument}
-        options={[...new Set([row.argument, ...names])].filter(Boolean).map((name) => [name, name])}
-        onChange={(argument) => onChange({ ...row, argument })}
-      />
-      <span className="muted">as</span>
-      <Input
-        className="grow mono"
-        list="pack-types"
-        label="Type of the card"
-        value={row.type}
-        onChange={(text) => onChange({ ...row, type: text })}
-      />
-      <Select
-        label="Role"
-        value={row.role}
-        options={Object.entries({ '': 'user', system: 'system', assistant: 'assistant', tool: 'tool' })}
-        onChange={(role) => onChange({ ...row, role })}
-      />
-      <IconButton small icon={X} label="Remove rule" onClick={onRemove} />
-    </span>
+    </>
   );
 }
 
@@ -166,7 +157,6 @@ export function InheritedBoxes({ form, onChange, boxes }: RowsProps & { readonly
   );
 }
 
-const boxName = (box: BoxRow): string => `${say.firstLine(box.head ?? 'Empty', 60)} · ${say.plural(box.cards, 'card')} · ${say.shortId(box.boxId)}`;
 const nameOfId = (boxes: readonly BoxRow[], boxId: string): string => {
   const box = boxes.find((one) => one.boxId === boxId);
   return box ? boxName(box) : boxId;

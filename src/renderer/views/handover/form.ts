@@ -1,7 +1,7 @@
 import type { Ticket } from '../../../core/contract/index.js';
 
 /** An argument of the form: text, or JSON if the person chose that. */
-export interface ArgumentRow {
+interface ArgumentRow {
   readonly id: number;
   readonly name: string;
   readonly value: string;
@@ -9,7 +9,7 @@ export interface ArgumentRow {
 }
 
 /** A rule: this argument becomes a card of this type. */
-export interface RuleRow {
+interface RuleRow {
   readonly id: number;
   readonly argument: string;
   readonly type: string;
@@ -86,14 +86,3 @@ export function readForm(form: PackForm): PackFormInput | { readonly problem: st
     },
   };
 }
-
-/** An id that no row has yet. */
-export const nextId = (rows: readonly { readonly id: number }[]): number => Math.max(0, ...rows.map((row) => row.id)) + 1;
-
-type Row = { readonly id: number };
-
-/** The rows with one of them replaced by its changed version. */
-export const replaced = <T extends Row>(rows: readonly T[], changed: T): readonly T[] => rows.map((row) => (row.id === changed.id ? changed : row));
-
-/** The rows without one of them. */
-export const without = <T extends Row>(rows: readonly T[], id: number): readonly T[] => rows.filter((row) => row.id !== id);

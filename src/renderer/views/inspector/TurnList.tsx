@@ -47,9 +47,7 @@ export function TurnList({ project, commit, stop, unsent }: ContextInView) {
                   <span className="turn-number muted">{turn.number}</span>
                   <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
                   {turn.errors > 0 && <span className="chain-errors inline-row">{turn.errors}</span>}
-                  <span className="muted">
-                    <Estimate of={turn.tokens} bare />
-                  </span>
+                  <Estimate className="muted" of={turn.tokens} bare />
                 </button>
               </li>
             );

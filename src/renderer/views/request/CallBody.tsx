@@ -43,28 +43,20 @@ export function CallBody({ request, model }: { request: Request; model: string |
         </Button>
       </div>
       <RecordFacts request={request} />
-      <Section
-        name="System prompt"
-        tokens={tokens.system}
-        parts={body.system.filter(matches)}
-        kind="system"
-        open={wanted !== ''}
-        none={wanted !== '' ? undefined : (leadingText(body) ?? noneText('system'))}
-      />
-      <Section
-        name={isUnknown('tools') ? 'Tools' : `Tools (${body.tools.length})`}
-        tokens={tokens.tools}
-        parts={body.tools.filter(matches)}
-        kind="tool"
-        open={wanted !== ''}
-        none={wanted === '' ? noneText('tools') : undefined}
-      />
+      {(['system', 'tools'] as const).map((part) => (
+        <Section
+          key={part}
+          name={part === 'system' ? 'System prompt' : isUnknown('tools') ? 'Tools' : `Tools (${body.tools.length})`}
+          tokens={tokens[part]}
+          parts={body[part].filter(matches)}
+          kind={part === 'system' ? 'system' : 'tool'}
+          open={wanted !== ''}
+          none={wanted === '' ? (part === 'system' && leadingText(body)) || noneText(part) : undefined}
+        />
+      ))}
       <section aria-label="Messages">
         <h3 className="request-title">
-          Messages ({body.messages.length}){' '}
-          <span className="muted">
-            <Estimate of={body.messages.reduce((total, message) => total + message.tokens, 0)} />
-          </span>
+          Messages ({body.messages.length}) <Estimate className="muted" of={body.messages.reduce((total, message) => total + message.tokens, 0)} />
         </h3>
         <Messages rows={messages} />
       </section>
@@ -123,9 +115,7 @@ function Section(props: { name: string; tokens: number; parts: readonly BodyPart
           <summary className="row">
             <span className="ellipsis grow">{part.title}</span>
             {part.cached && <span className="badge">cache breakpoint</span>}
-            <span className="muted">
-              <Estimate of={part.tokens} />
-            </span>
+            <Estimate className="muted" of={part.tokens} />
           </summary>
           <pre className="verbatim">{part.text}</pre>
         </details>

@@ -22,9 +22,7 @@ export function Messages({ rows }: { rows: readonly { message: ShownMessage; at:
             <header className="row small">
               <span className="muted wire-number">{at + 1}</span> <b>{message.role}</b>
               <span className="grow" />
-              <span className="muted">
-                <Estimate of={message.tokens} />
-              </span>
+              <Estimate className="muted" of={message.tokens} />
             </header>
             {parts.map((part, n) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the message does not change

@@ -114,9 +114,7 @@ function PartPage({ row, rows }: { row: RequestPartRow; rows: readonly RequestPa
     <div className="request-one">
       <header className="request-head row baseline wrap">
         <h2>{row.kind === 'system' ? 'System prompt' : `${say.plural(row.sections, 'tool')}`}</h2>
-        <span className="muted">
-          <Estimate of={row.tokens} />
-        </span>
+        <Estimate className="muted" of={row.tokens} />
         <span className="grow" />
         {part.status === 'done' && (
           <Button small onClick={() => void copy(part.data.sections.map(({ text }) => text).join('\n\n'), 'Copied the text')}>
@@ -166,9 +164,7 @@ const Sections = ({ part }: { part: RequestPart }) => (
       <details key={at} className={`request-part kind-${part.kind === 'system' ? 'system' : 'tool'}`} open={part.kind === 'system'}>
         <summary className="row">
           <span className="ellipsis grow">{name}</span>
-          <span className="muted">
-            <Estimate of={tokens} />
-          </span>
+          <Estimate className="muted" of={tokens} />
         </summary>
         <pre className="verbatim">{text}</pre>
       </details>
