@@ -1,7 +1,7 @@
 import type { Commit, ContextId, Policy } from '../../core/contract/index.js';
 import { api } from '../client';
 import { notifyProblem, say } from '../parts';
-import { bytesIn, copy, download, type FormSpec, givenIn, notify, numberIn, openContext, refreshProject, textIn, timeIn } from '../state';
+import { bytesIn, copy, download, type FormSpec, givenIn, localTime, notify, numberIn, openContext, refreshProject, textIn, timeIn } from '../state';
 import { modelField, providerOptions } from './options';
 
 type Named = Pick<Commit, 'id'>;
@@ -146,7 +146,7 @@ export const resolveForm = async ({ id }: Named): Promise<FormSpec> => ({
     { name: 'principal', label: 'Principal', required: true, options: principalOptions },
     { name: 'at', label: 'Moment', kind: 'time', required: true },
   ],
-  start: { principal: (await api.context.show({ id })).principal ?? '', at: localNow() },
+  start: { principal: (await api.context.show({ id })).principal ?? '', at: localTime(new Date().toISOString()) },
   action: 'Open',
   submit: async (values) => {
     const [name, at] = [textIn(values, 'principal'), timeIn(values, 'at') as string];
@@ -185,9 +185,6 @@ export async function sourceForm({ id }: Named): Promise<FormSpec> {
     },
   };
 }
-
-/** The current local time as text for a date and time field. */
-const localNow = (): string => new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 
 const newestRows = 1_000;
 

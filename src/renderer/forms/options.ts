@@ -58,7 +58,11 @@ const modelOptions = async (values: FormValues): Promise<readonly FormOption[]> 
 
 /** The field for the model, with the models of the provider that the form names. */
 export const modelField = (hint = 'Leave it empty to use the first model of the provider.'): FormField => ({
-  ...{ name: 'model', label: 'Model', options: modelOptions, optionsBy: ['by', 'provider'], hint },
+  name: 'model',
+  label: 'Model',
+  options: modelOptions,
+  optionsBy: ['by', 'provider'],
+  hint,
 });
 
 export const providerField: FormField = {

@@ -3,11 +3,7 @@ import { api } from '../client';
 import { attempt, notifyProblem } from '../parts';
 import { FieldError, type FormSpec, givenIn, isYes, jsonIn, localTime, notify, numberIn, rowsIn, textIn, timeIn } from '../state';
 
-const kinds: Readonly<Record<EntityType, string>> = {
-  agent: 'An agent',
-  human: 'A person',
-  service: 'A service, such as a build or a calendar',
-};
+const kinds: Readonly<Record<EntityType, string>> = { agent: 'An agent', human: 'A person', service: 'A service, such as a build or a calendar' };
 
 /** Adds a member to a space: a known entity or a new one. */
 export const joinForm = (space: Space, known: readonly Entity[], onDone: () => void): FormSpec => ({
@@ -114,10 +110,7 @@ export const memoryForm = ({ entityId, name }: Entity, memory: Memory | undefine
 export async function forgetMemory({ entityId }: Entity, { memoryId, topic, content }: Memory, onDone: () => void): Promise<void> {
   await api.run.setMemory({ entityId, topic: null, content: null, memoryId });
   onDone();
-  notify('Memory deleted', {
-    name: 'Undo',
-    act: attempt(() => api.run.setMemory({ entityId, topic: topic ?? null, content }).then(onDone)),
-  });
+  notify('Memory deleted', { name: 'Undo', act: attempt(() => api.run.setMemory({ entityId, topic: topic ?? null, content }).then(onDone)) });
 }
 
 /** Deletes a plan, and offers Undo. */
@@ -125,10 +118,7 @@ export async function dropPlan({ entityId }: Entity, { name, instruction, cron, 
   await api.run.setPlan({ entityId, name, instruction: null });
   onDone();
   const times = { ...(cron ? { cron } : scheduledAt && { scheduledAt }) };
-  notify('Plan deleted', {
-    name: 'Undo',
-    act: attempt(() => api.run.setPlan({ entityId, name, instruction, ...times }).then(onDone)),
-  });
+  notify('Plan deleted', { name: 'Undo', act: attempt(() => api.run.setPlan({ entityId, name, instruction, ...times }).then(onDone)) });
 }
 
 /** Writes a plan of an agent: an instruction that starts a run at a time. */

@@ -34,7 +34,7 @@ export function CompactionLoss({ project, commit }: { project: string; commit: C
     <section className="compaction-loss" aria-label="Lost in this compaction">
       <p>
         <b title={describeLoss(found)}>
-          {side(found.before)} → {side(found.after)}
+          {sizeText(found.before.counted, found.before.estimated)} → {sizeText(found.after.counted, found.after.estimated)}
         </b>{' '}
         <span className="muted">tokens{found.before.counted !== null && found.after.counted !== null && ', counted'}</span>
         {losses === '' ? (
@@ -59,11 +59,16 @@ export function CompactionLoss({ project, commit }: { project: string; commit: C
   );
 }
 
-const side = ({ counted, estimated }: UsageCompaction['before']): string => (counted === null ? `≈ ${say.compact(estimated)}` : say.exact(counted));
+/** The size of a context: the provider's count, else the estimate. */
+export const sizeText = (counted: number | null | undefined, estimated: number): string =>
+  counted == null ? `≈ ${say.compact(estimated)}` : say.exact(counted);
+
+/** How the size of a context is known. */
+export const sizeBasis = (counted: number | null | undefined): string => (counted == null ? basis.estimated : basis.counted);
 
 const describeLoss = ({ before, after, summaryTokens, kept }: UsageCompaction): string => {
-  const how = ({ counted }: UsageCompaction['before']): string => (counted === null ? basis.estimated : basis.counted);
-  return `Before: ${how(before)}, the input of the last call. After: ${how(after)}, the input of the next call with the system prompt, the tools and the next prompt. The summary has about ${say.exact(summaryTokens)} tokens; ${say.plural(kept, 'entry', 'entries')} stayed.`;
+  const [how, howAfter] = [sizeBasis(before.counted), sizeBasis(after.counted)];
+  return `Before: ${how}, the input of the last call. After: ${howAfter}, the input of the next call with the system prompt, the tools and the next prompt. The summary has about ${say.exact(summaryTokens)} tokens; ${say.plural(kept, 'entry', 'entries')} stayed.`;
 };
 
 function Loss({ loss, at }: { loss: UsageLoss; at: ContextId }) {

@@ -3,7 +3,7 @@ import { memo } from 'react';
 import type { ContextId, GraphRow, RowFacts } from '../../../core/contract/index.js';
 import { AgentMark, agentName, basis, commitName, DamagedMark, LinkButton, say, When } from '../../parts';
 import { type CompactionLosses, move, openComparison, openContext, type TicketAtCommit } from '../../state';
-import { notMentioned } from '../CompactionLoss';
+import { notMentioned, sizeBasis, sizeText } from '../CompactionLoss';
 import { Lanes, laneColor } from './Lanes';
 
 /** The size of the context after the commit, and how it is known: the provider's count of its last call, else the estimate. */
@@ -52,16 +52,11 @@ function Cost({ facts }: { facts: RowFacts | undefined }) {
 }
 
 /** The tokens before and after a compaction: the provider's counts, else the estimates. */
-function compactedText({ compacted, replacedTokens = 0, contextTokens }: GraphRow): string {
-  const side = (counted: number | undefined, estimate: number): string => (counted === undefined ? `≈ ${say.compact(estimate)}` : say.exact(counted));
-  return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)}`;
-}
+const compactedText = ({ compacted, replacedTokens = 0, contextTokens }: GraphRow): string =>
+  `${sizeText(compacted?.before, replacedTokens)} → ${sizeText(compacted?.after, contextTokens)}`;
 
 /** How the two numbers of a compaction were determined. */
-const compactedHow = ({ compacted }: GraphRow): string => {
-  const how = (counted: number | undefined): string => (counted === undefined ? basis.estimated : basis.counted);
-  return `Tokens before: ${how(compacted?.before)}. After: ${how(compacted?.after)}.`;
-};
+const compactedHow = ({ compacted }: GraphRow): string => `Tokens before: ${sizeBasis(compacted?.before)}. After: ${sizeBasis(compacted?.after)}.`;
 
 interface CommitRowProps {
   readonly id: string;
@@ -157,18 +152,20 @@ export const CommitRow = memo(function CommitRow({
         {commit.damaged && <DamagedMark />}
         {tickets && <TicketsHere tickets={tickets} />}
       </span>
-      {row.errors > 0 && (
-        <span className="chain-errors inline-row" title={say.plural(row.errors, 'error')}>
-          <TriangleAlert size={12} aria-hidden />
-          {row.errors}
-          <span className="unseen"> {row.errors === 1 ? 'error' : 'errors'}</span>
-        </span>
-      )}
+      {row.errors > 0 && <Errors count={row.errors} />}
       {commit.type === 'compaction' ? <NotMentioned losses={losses} /> : <Columns row={row} facts={facts} most={most} />}
       <When at={commit.createdAt} className="chain-time muted" />
     </div>
   );
 });
+
+const Errors = ({ count }: { count: number }) => (
+  <span className="chain-errors inline-row" title={say.plural(count, 'error')}>
+    <TriangleAlert size={12} aria-hidden />
+    {count}
+    <span className="unseen"> {count === 1 ? 'error' : 'errors'}</span>
+  </span>
+);
 
 /** The number of the commit's turn, as the breadcrumb shows it. A compaction and a snapshot have none. */
 const TurnNumber = ({ turn }: { turn: number | undefined }) => (

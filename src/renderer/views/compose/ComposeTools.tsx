@@ -44,10 +44,7 @@ export function ComposeTools({ ofProject, trial, onChange, commit, onSend, onSta
       <MenuButton
         label="Copy as JSON"
         button={<Button icon={Braces}>Copy</Button>}
-        items={wires.map((provider) => ({
-          name: `For ${wireNames[provider]}`,
-          act: attempt(() => copyBody(commit, trial, provider)),
-        }))}
+        items={wires.map((provider) => ({ name: `For ${wireNames[provider]}`, act: attempt(() => copyBody(commit, trial, provider)) }))}
       />
       <MenuButton
         label="Compact"

@@ -26,19 +26,15 @@ export function LayerStack({ now, trial, onEdit }: { now: Composition; trial: Tr
   );
 }
 
-function Layer({
-  layer,
-  most,
-  now,
-  tried,
-  onEdit,
-}: {
-  layer: PreviewLayer;
-  most: number;
-  now: Composition;
-  tried: boolean;
-  onEdit: (layer: string) => void;
-}) {
+interface LayerProps {
+  readonly layer: PreviewLayer;
+  readonly most: number;
+  readonly now: Composition;
+  readonly tried: boolean;
+  readonly onEdit: (layer: string) => void;
+}
+
+function Layer({ layer, most, now, tried, onEdit }: LayerProps) {
   const dropped = (now.dropped ?? []).filter((one) => one.layer === layer.layer && !(layer.tokens === 0 && one.tokens === 0));
   const origin = layer.origins.find((one) => one.entryKey !== undefined);
   const editable = isBlock(layer.layer) || layer.layer === 'system_prompt';

@@ -20,13 +20,11 @@ export function useSavedBlocks(project: string): readonly SavedBlock[] {
   const query = useProjectQuery(project, `${project} blocks`, () => api.card.list({ type: blockType, limit: maxBlocks }));
   if (query.status !== 'done') return [];
   return query.data.cards
-    .filter(({ deletedAt, content }) => deletedAt === undefined && content.kind === 'text')
-    .map((card) => ({
-      card,
-      name: textAt(card.metadata.name),
-      layer: textAt(card.metadata.layer),
-      text: card.content.kind === 'text' ? card.content.text : '',
-    }))
+    .flatMap((card) => {
+      const { metadata, content, deletedAt } = card;
+      if (deletedAt !== undefined || content.kind !== 'text') return [];
+      return [{ card, name: textAt(metadata.name), layer: textAt(metadata.layer), text: content.text }];
+    })
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 

@@ -24,11 +24,7 @@ export function draftEntries(messages: readonly ComposedMessage[]): EntryDraft[]
       tool_call_id: id,
       thinking,
       name,
-    } = message as ComposedMessage & {
-      tool_calls?: readonly Call[];
-      tool_call_id?: string;
-      thinking?: readonly Thought[];
-    };
+    } = message as ComposedMessage & { tool_calls?: readonly Call[]; tool_call_id?: string; thinking?: readonly Thought[] };
     if (role === 'system' || (role === 'tool' && internal)) return [];
     if (role === 'tool') return [{ role: 'tool', kind: 'tool_result', text: content, toolCallId: id, ...(name !== undefined && { toolName: name }) }];
     if (role === 'human') return [{ role: 'user', kind: 'text', text: content }];

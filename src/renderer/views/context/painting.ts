@@ -4,8 +4,7 @@ const limit = 4_000;
 export function paintFound(container: HTMLElement, texts: readonly string[], here: Element | null): void {
   const highlights = CSS.highlights;
   if (!highlights) return;
-  highlights.delete('found');
-  highlights.delete('found-here');
+  clearFound();
   const needles = texts.map((one) => one.toLowerCase()).filter((one) => one !== '');
   if (needles.length === 0) return;
   const found: Range[] = [];

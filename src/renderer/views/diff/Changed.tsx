@@ -33,17 +33,15 @@ export function MarkedText({ text, pieces, kind }: { text: string; pieces: reado
   if (!pieces) return <FoldedText text={text} look="verbatim changed-text" />;
   return (
     <pre className="verbatim changed-text">
-      {pieces.map((piece, n) =>
-        piece.differs ? (
+      {pieces.map(({ text: part, differs }, n) => {
+        const Part = differs ? 'mark' : 'span';
+        return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the text does not change
-          <mark key={n} className={kind}>
-            {piece.text}
-          </mark>
-        ) : (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the text does not change
-          <span key={n}>{piece.text}</span>
-        ),
-      )}
+          <Part key={n} className={differs ? kind : undefined}>
+            {part}
+          </Part>
+        );
+      })}
     </pre>
   );
 }

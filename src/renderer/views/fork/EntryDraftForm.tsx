@@ -17,23 +17,20 @@ interface EntryDraftFormProps {
 
 /** The form for a changed, inserted or appended entry. */
 export function EntryDraftForm({ writing, rows, commit, stop, changes, onDone, onCancel }: EntryDraftFormProps) {
-  const index = writing.kind === 'append' ? undefined : writing.index;
-  const row = index === undefined ? undefined : rows[index];
-  const wanted = writing.kind === 'replace' && index !== undefined ? index : undefined;
+  const edited = writing.kind === 'replace' ? writing.index : -1;
+  const row = rows[edited];
   const query = useQuery(
-    wanted === undefined ? null : `${commit} ${stop} ${wanted}`,
-    async () => (await api.context.entries({ id: commit, stop, offset: wanted ?? 0, limit: 1 })).entries[0],
+    edited < 0 ? null : `${commit} ${stop} ${edited}`,
+    async () => (await api.context.entries({ id: commit, stop, offset: edited, limit: 1 })).entries[0],
   );
   const title =
     writing.kind === 'append'
       ? 'New entry at the end'
-      : writing.kind === 'insert'
-        ? `New entry before entry ${(index ?? 0) + 1}`
-        : `Edit entry ${(index ?? 0) + 1}`;
+      : `${writing.kind === 'insert' ? 'New entry before entry' : 'Edit entry'} ${writing.index + 1}`;
   return (
     <section className="fork-draft" aria-label={title}>
       <h3>{title}</h3>
-      {wanted === undefined ? (
+      {edited < 0 ? (
         <DraftForm onDone={onDone} onCancel={onCancel} />
       ) : (
         <Answer query={query} what="Cannot load the entry" loading="Loading the entry" lines={4}>

@@ -5,7 +5,7 @@ import { go, openBox } from '../../state';
 export type PackedRow = Omit<PlannedCard, 'authorId'>;
 
 const cardFamily = ({ type, role }: PackedRow): KindFamily =>
-  type.startsWith('tool.') ? 'tool' : type.startsWith('sys.') || type.startsWith('meta.') ? 'system' : role === 'tool' ? 'tool' : role;
+  type.startsWith('tool.') ? 'tool' : type.startsWith('sys.') || type.startsWith('meta.') ? 'system' : role;
 
 const shown = 400;
 

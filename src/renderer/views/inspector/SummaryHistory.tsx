@@ -30,7 +30,7 @@ function History({ project, commit: { id, fork } }: { project: string; commit: S
       {({ versions, starts }) => (
         <>
           {versions.length === 0 && <p className="muted">Summary and tags were never changed.</p>}
-          <Facts rows={versions.toReversed().flatMap((version, n) => changesOf(version, n))} />
+          <Facts rows={versions.toReversed().flatMap(changesOf)} />
           {starts.length === 0 && <p className="muted">No agent was started from this context.</p>}
           <Facts
             rows={starts.map(({ at, template, principal, machine }): [string, string] => [
@@ -45,20 +45,19 @@ function History({ project, commit: { id, fork } }: { project: string; commit: S
 }
 
 /** The changes of the summary and the tags, as rows of a list. */
-function changesOf({ at, author, summary, tags }: Version, n: number): [string, React.ReactNode][] {
-  const rows: [string, React.ReactNode][] = [];
-  const by = `${say.when(at)}${author === null ? '' : ` · ${author}`}`;
-  const row = (what: string, from: string, to: string): void => {
-    rows.push([
-      what,
-      <span key={`${what} ${n}`}>
-        <span className="muted">{by}</span>
-        <br />
-        <del>{from}</del> → {to}
-      </span>,
-    ]);
-  };
-  if (summary.from !== summary.to) row('Summary', summary.from ?? 'none', summary.to ?? 'none');
-  if (tags.from.join() !== tags.to.join()) row('Tags', tags.from.join(', ') || 'none', tags.to.join(', ') || 'none');
-  return rows;
+function changesOf({ at, author, summary, tags }: Version): (readonly [string, React.ReactNode])[] {
+  const change = (from: string | null, to: string | null) => (
+    <span>
+      <span className="muted">
+        {say.when(at)}
+        {author !== null && ` · ${author}`}
+      </span>
+      <br />
+      <del>{from || 'none'}</del> → {to || 'none'}
+    </span>
+  );
+  return [
+    ...(summary.from === summary.to ? [] : [['Summary', change(summary.from, summary.to)] as const]),
+    ...(tags.from.join() === tags.to.join() ? [] : [['Tags', change(tags.from.join(', '), tags.to.join(', '))] as const]),
+  ];
 }

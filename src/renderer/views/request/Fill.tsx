@@ -171,12 +171,7 @@ function drawColumns(plot: UPlot, { tokens, heights }: Stack, fills: readonly (C
 function optionsFor(element: HTMLElement, now: { readonly current: ChartProps }): UPlot.Options {
   const styles = getComputedStyle(element);
   const color = (name: string): string => styles.getPropertyValue(name).trim();
-  const axis = {
-    stroke: color('--muted'),
-    font: `11px ${color('--font')}`,
-    grid: { stroke: color('--line'), width: 1 },
-    ticks: { show: false },
-  };
+  const axis = { stroke: color('--muted'), font: `11px ${color('--font')}`, grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } };
   /** The axis extends a little beyond the calls; ticks there stay empty. */
   const callNumber = (tick: number): string => {
     const { isPart, stack } = now.current;

@@ -160,11 +160,7 @@ function CallList({ project, commit, total, calls, series }: CallListProps) {
           onJump={jump}
           onCostliest={showCostliest}
         />
-        {isPart && (
-          <p className="muted small">
-            These are the last {say.exact(calls.length)} of {say.plural(total, 'call')}. The others are loading.
-          </p>
-        )}
+        {isPart && <PartNote calls={calls} total={total} />}
         <TokenChart series={series} marks={marks} call={call} onChoose={choose} />
         {places.length > 0 ? (
           <Calls calls={calls} numbers={numbers} turns={turns.numbers} places={places} place={place} folder={folder} onChoose={choose} />
@@ -193,6 +189,12 @@ function CallList({ project, commit, total, calls, series }: CallListProps) {
     </section>
   );
 }
+
+const PartNote = ({ total, calls }: CallsShown) => (
+  <p className="muted small">
+    These are the last {say.exact(calls.length)} of {say.plural(total, 'call')}. The others are loading.
+  </p>
+);
 
 interface TokenChartProps {
   readonly series: Query<ShownSeries>;

@@ -56,9 +56,7 @@ const parameterless = new Set(['system', 'tools', 'messages', 'input', 'contents
 export function shownBody({ body }: Pick<Request, 'body'>): ShownBody {
   const system = systemOf(body);
   const tools = (Array.isArray(body.tools) ? body.tools : []).map(toolOf);
-  const messages = (
-    Array.isArray(body.messages) ? body.messages : Array.isArray(body.input) ? body.input : Array.isArray(body.contents) ? body.contents : []
-  ).map(showMessage);
+  const messages = ([body.messages, body.input, body.contents].find(Array.isArray) ?? []).map(showMessage);
   const spoken = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
   const leading = system.length > 0 ? 0 : spoken < 0 ? messages.length : spoken;
   const sum = (list: readonly { readonly tokens: number }[]): number => list.reduce((total, each) => total + each.tokens, 0);
