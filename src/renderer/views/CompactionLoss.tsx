@@ -31,7 +31,7 @@ export function CompactionLoss({ project, commit }: { project: string; commit: C
   const losses = notMentioned(found.totals);
   const Arrow = open ? ChevronDown : ChevronRight;
   return (
-    <section className="compaction-loss" aria-label="Lost in this compaction">
+    <section className="compaction-loss wide" aria-label="Lost in this compaction">
       <p>
         <b title={describeLoss(found)}>
           {sizeText(found.before.counted, found.before.estimated)} → {sizeText(found.after.counted, found.after.estimated)}
@@ -77,11 +77,11 @@ function Loss({ loss, at }: { loss: UsageLoss; at: ContextId }) {
     <li>
       <button
         type="button"
-        className="selectable"
+        className="row baseline selectable wide"
         title={missing.length > 0 ? `Not mentioned: ${missing.join(', ')}` : text}
         onClick={() => go({ view: 'context', commit: at, entry: key, stop: undefined })}
       >
-        <span className="muted loss-kind">{names[kind][0]}</span>
+        <span className="muted loss-kind rigid">{names[kind][0]}</span>
         <span className={`breaks grow${kind === 'file' ? ' mono' : ''}`}>{text}</span>
         {uses > 1 && <span className="muted">× {say.exact(uses)}</span>}
       </button>

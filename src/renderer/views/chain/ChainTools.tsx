@@ -33,7 +33,7 @@ export function ChainTools({ list, total, session, typed, onType, branches, onBr
   const canCompare = commit !== undefined && against !== undefined && commit !== against;
   return (
     <div className="bar">
-      <h1 className="chain-title">Chain</h1>
+      <h1 className="chain-title rigid">Chain</h1>
       <SessionChoice chosen={session} />
       <SearchField
         className="chain-filter grow"
@@ -56,7 +56,7 @@ export function ChainTools({ list, total, session, typed, onType, branches, onBr
           onChange={onBranches}
         />
       )}
-      <span className="muted small chain-count">{countOf(list, total, isFiltered)}</span>
+      <span className="muted small rigid chain-count">{countOf(list, total, isFiltered)}</span>
       <Button
         small
         icon={GitCompare}

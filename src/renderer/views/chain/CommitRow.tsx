@@ -160,7 +160,7 @@ export const CommitRow = memo(function CommitRow({
 });
 
 const Errors = ({ count }: { count: number }) => (
-  <span className="chain-errors inline-row" title={say.plural(count, 'error')}>
+  <span className="chain-errors inline-row rigid" title={say.plural(count, 'error')}>
     <TriangleAlert size={12} aria-hidden />
     {count}
     <span className="unseen"> {count === 1 ? 'error' : 'errors'}</span>

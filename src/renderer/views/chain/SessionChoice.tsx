@@ -47,6 +47,7 @@ export function SessionChoice({ chosen }: { chosen: string | undefined }) {
       }
     >
       <SearchField
+        className="wide"
         label="Find a session"
         value={words}
         onChange={setWords}
@@ -56,15 +57,15 @@ export function SessionChoice({ chosen }: { chosen: string | undefined }) {
       />
       <ul className="session-choice" aria-label="Sessions">
         <li>
-          <button type="button" className="row selectable" aria-current={chosen === undefined} onClick={() => choose(undefined)}>
+          <button type="button" className="row selectable wide" aria-current={chosen === undefined} onClick={() => choose(undefined)}>
             All sessions
           </button>
         </li>
         {found.slice(0, mostShown).map(({ sessionId, title, repository, lastAt }) => (
           <li key={sessionId}>
-            <button type="button" className="row selectable" aria-current={sessionId === chosen} title={title} onClick={() => choose(sessionId)}>
+            <button type="button" className="row selectable wide" aria-current={sessionId === chosen} title={title} onClick={() => choose(sessionId)}>
               <span className="ellipsis grow">{say.firstLine(title, 90)}</span>
-              <span className="muted small">{[repository && names.get(repository), say.when(lastAt)].filter(Boolean).join(' · ')}</span>
+              <span className="muted small rigid">{[repository && names.get(repository), say.when(lastAt)].filter(Boolean).join(' · ')}</span>
             </button>
           </li>
         ))}

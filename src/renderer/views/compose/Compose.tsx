@@ -1,18 +1,17 @@
-import { Layers } from 'lucide-react';
+import { BookOpen, Layers, Square } from 'lucide-react';
 import { useDeferredValue, useRef, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { attempt, describeProblem, ProblemLine } from '../../parts';
-import { ask, useNavigation, useProjectQuery, useQuery } from '../../state';
+import { attempt, Button, describeProblem, Markdown, ProblemLine } from '../../parts';
+import { ask, openContext, useNavigation, useProjectQuery, useQuery } from '../../state';
 import { CommitAnswer, NoCommit } from '../NoCommit';
 import { ComposedMessages } from './ComposedMessages';
 import { ComposeTools } from './ComposeTools';
 import { EditLayer } from './EditLayer';
 import { LayerStack } from './LayerStack';
-import { ComposedReply } from './Reply';
 import { SavedStateSheet } from './SavedState';
 import { asRecorded, type Composition, maxTextLength, pageSize, type Trial, textToEdit, trialInput, withText } from './trial';
-import { sendForm, useSending } from './useSending';
+import { type Sending, sendForm, useSending } from './useSending';
 
 /** The layers of a context and the messages that they become. */
 export function ComposeView({ project }: { project: string }) {
@@ -96,5 +95,31 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
         );
       }}
     </CommitAnswer>
+  );
+}
+
+/** The reply of a model to the composition, as it arrives. */
+function ComposedReply({ sending, onStop }: { sending: Sending; onStop: () => void }) {
+  const { state, text, commit, error } = sending;
+  return (
+    <section className="compose-reply rigid" aria-label="Reply of the model" aria-busy={state === 'running'}>
+      <header className="thing-head bar wrap">
+        <h3 className="grow">{state === 'running' ? 'The model replies…' : state === 'stopped' ? 'Stopped' : 'Reply'}</h3>
+        {state === 'running' && (
+          <Button small icon={Square} onClick={onStop}>
+            Stop
+          </Button>
+        )}
+        {commit && (
+          <Button small icon={BookOpen} onClick={() => openContext(commit)}>
+            Open in Context
+          </Button>
+        )}
+      </header>
+      {error !== undefined && <ProblemLine>{describeProblem(error).message}</ProblemLine>}
+      <div className="compose-reply-text">
+        <Markdown text={text} />
+      </div>
+    </section>
   );
 }

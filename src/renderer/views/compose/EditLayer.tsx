@@ -26,7 +26,7 @@ export function EditLayer({ project, layer, text, onClose, onDone }: EditLayerPr
       footer={<span className="muted grow">This is a trial. Only saved blocks are stored.</span>}
     >
       <SavedBlocks project={project} layer={layer} value={value} onValue={setValue} />
-      <TextArea className="mono compose-edit" label={layerName(layer)} value={value} rows={24} onChange={setValue} />
+      <TextArea className="mono wide" label={layerName(layer)} value={value} rows={24} onChange={setValue} />
     </Sheet>
   );
 }

@@ -45,7 +45,7 @@ export function CallSeam({ call }: { call: RequestRow }) {
   return (
     <button
       type="button"
-      className="call-seam row gap-12"
+      className="call-seam row gap-12 wide"
       title={`Open the request of this call. ${fed.length ? basis.counted : basis.notRecorded}`}
       onClick={() => go({ view: 'calls', call: call.requestId })}
     >

@@ -1,7 +1,7 @@
-import { BookOpen } from 'lucide-react';
+import { BookOpen, ChevronDown, ChevronUp } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { ContextId, Stop } from '../../../core/contract/index.js';
-import { Damaged, Empty, say, Unread } from '../../parts';
+import { Damaged, Empty, IconButton, say, Unread } from '../../parts';
 import {
   askBeginning,
   type ContextOutline,
@@ -21,8 +21,7 @@ import { ContextTop } from './ContextTop';
 import { Find } from './Find';
 import { Newer } from './Newer';
 import { clearFound, paintFound } from './painting';
-import { TurnBar } from './TurnBar';
-import { type ReaderContext, useReader } from './useReader';
+import { type ContextReader, type ReaderContext, useReader } from './useReader';
 
 /** What the model saw at a commit, in order, and how many tokens each part took. */
 export function ContextView({ project }: { project: string }) {
@@ -146,5 +145,28 @@ function Reader(shown: ReaderContext) {
       </section>
       <Newer commit={commit} atEnd={reader.atEnd} />
     </section>
+  );
+}
+
+/** The turn at the top of the list, with buttons to the previous and the next turn. */
+function TurnBar({ reader }: { reader: ContextReader }) {
+  const { turns, turnCount, turnIndex, entries, goToBlock, stepTurn } = reader;
+  const turn = turns[turnIndex];
+  if (!turn) return null;
+  const at = entries.at(turn.promptEntry)?.at;
+  return (
+    <div className="turn-sticky row gap-4 rigid small">
+      <button type="button" className="ellipsis grow" title="Go to the start of this turn" onClick={() => goToBlock(turn.promptBlock, 'start')}>
+        {turn.number !== undefined && (
+          <span className="muted">
+            Turn {turn.number} of {turnCount}{' '}
+          </span>
+        )}
+        {say.firstLine(turn.head)}
+      </button>
+      <span className="muted rigid">{at ? say.when(at) : ''}</span>
+      <IconButton small icon={ChevronUp} label="Previous turn" keys="[" onClick={() => stepTurn(-1)} disabled={turnIndex === 0} />
+      <IconButton small icon={ChevronDown} label="Next turn" keys="]" onClick={() => stepTurn(1)} disabled={turnIndex >= turns.length - 1} />
+    </div>
   );
 }

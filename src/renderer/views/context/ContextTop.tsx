@@ -1,7 +1,9 @@
-import { Download, Eye, EyeOff, GitFork, Pencil, Search } from 'lucide-react';
-import { Button, IconButton, Switch, say, TokenBar, TokenLegend, Window } from '../../parts';
-import { type ContextOutline, jumpTo, keepForkDraft, move, show, shownUsage, useForkDraft, useUsageOf } from '../../state';
-import { CopyMenu } from './CopyMenu';
+import { ClipboardCopy, Download, Eye, EyeOff, GitFork, Pencil, Search } from 'lucide-react';
+import type { Entry } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Button, describeProblem, IconButton, MenuButton, Switch, say, TokenBar, TokenLegend, Window } from '../../parts';
+import { type ContextOutline, copy, jumpTo, keepForkDraft, move, notify, show, shownUsage, useForkDraft, useUsageOf } from '../../state';
+import { shownWords } from './BlockView';
 import type { ContextReader, ReaderContext } from './useReader';
 
 interface ContextTopProps {
@@ -53,7 +55,7 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
           onClick={() => move({ unsent: unsent ? undefined : 'yes' })}
         />
         <IconButton icon={Search} label="Find in context" keys="/" onClick={onFind} aria-pressed={finding} />
-        <CopyMenu commit={commit} stop={stop} total={outline.total} entry={selectedEntry >= 0 ? entries.at(selectedEntry) : undefined} />
+        <CopyMenu shown={shown} entry={selectedEntry >= 0 ? entries.at(selectedEntry) : undefined} />
         <Button small icon={GitFork} onClick={() => reader.fork()} title="Fork from the selected entry (f)">
           Fork
         </Button>
@@ -74,5 +76,37 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
       <TokenBar rows={drawn} from={from} to={to} seams={seams} usage={counted} onJump={jumpTo} />
       <TokenLegend rows={drawn} usage={counted} />
     </div>
+  );
+}
+
+/** Copies the context or the selected entry, as text or JSON. */
+function CopyMenu({ shown: { commit, stop, outline }, entry }: { shown: ReaderContext; entry: Entry | undefined }) {
+  const copyMarkdown = async () => {
+    const { text } = await api.export.context({ id: commit, stop, format: 'markdown' });
+    await copy(text ?? '', 'Copied the context as Markdown');
+  };
+  const copyJson = async () => {
+    const all: Entry[] = [];
+    for (let offset = 0; offset < outline.total; offset += 2_000)
+      all.push(...(await api.context.entries({ id: commit, stop, offset, limit: 2_000 })).entries);
+    await copy(JSON.stringify(all, null, 2), 'Copied the context as JSON');
+  };
+  const run = (job: Promise<void>) => void job.catch((error: unknown) => notify(describeProblem(error).message));
+  return (
+    <MenuButton
+      label="Copy"
+      button={<IconButton icon={ClipboardCopy} label="Copy" />}
+      items={[
+        { name: 'Context as Markdown', act: () => run(copyMarkdown()) },
+        { name: 'Context as JSON', act: () => run(copyJson()) },
+        'line',
+        { name: 'Selected entry as text', disabled: !entry, act: () => entry && void copy(shownWords(entry), 'Copied the entry') },
+        {
+          name: 'Selected entry as JSON',
+          disabled: !entry,
+          act: () => entry && void copy(JSON.stringify(entry, null, 2), 'Copied the entry as JSON'),
+        },
+      ]}
+    />
   );
 }

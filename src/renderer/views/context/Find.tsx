@@ -36,7 +36,7 @@ export function Find(props: FindProps) {
           event.stopPropagation();
         }}
       />
-      <output className="muted" aria-live="polite">
+      <output className="muted small rigid" aria-live="polite">
         {status}
       </output>
       <IconButton small icon={ChevronUp} label="Previous hit" keys="Shift Enter" onClick={previous} disabled={!hasHits} />

@@ -15,7 +15,7 @@ export function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) 
   }, [follows, atEnd, later]);
   if (!later && !follows) return null;
   return (
-    <output className="newer row gap-12 small">
+    <output className="newer row gap-12 rigid small">
       <span className="grow">{later ? `${say.plural(later.commits, 'newer commit')} on this branch` : 'The newest commit of this branch'}</span>
       <label className="row gap-6" title="Show new entries as they arrive, while the end is visible">
         <input type="checkbox" checked={follows} onChange={(event) => useUi.setState({ followsTurns: event.target.checked })} />

@@ -1,6 +1,8 @@
 import { useEffect, useMemo, useState } from 'react';
-import type { Entry } from '../../../core/contract/index.js';
-import { Estimate, FoldedText, kindFamily, kindNames, speaker } from '../../parts';
+import type { ContextId, Entry, FieldChange, Stop } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { Estimate, FoldedText, kindFamily, kindNames, say, showValue, speaker } from '../../parts';
+import { useQuery } from '../../state';
 import { comparable, type DiffLayout, type DiffPiece, dividePieces, isRewritten } from './parts';
 
 /** Texts longer than this are shown without word marks, because comparing them takes too long. */
@@ -10,7 +12,7 @@ const wordLimit = 40_000;
 const effort = { scanLimit: 1_000, timeout: 50 };
 
 /** Compares two texts word by word. Undefined until the comparison is done, if the texts are too long, or if marks would cover nearly all of them. */
-export function usePieces(a: string, b: string): { readonly a: readonly DiffPiece[]; readonly b: readonly DiffPiece[] } | undefined {
+function usePieces(a: string, b: string): { readonly a: readonly DiffPiece[]; readonly b: readonly DiffPiece[] } | undefined {
   const [pieces, setPieces] = useState<{ a: readonly DiffPiece[]; b: readonly DiffPiece[] }>();
   useEffect(() => {
     let wanted = true;
@@ -29,7 +31,7 @@ export function usePieces(a: string, b: string): { readonly a: readonly DiffPiec
 }
 
 /** One side of a change, with its differing words marked. */
-export function MarkedText({ text, pieces, kind }: { text: string; pieces: readonly DiffPiece[] | undefined; kind: 'removed' | 'added' }) {
+function MarkedText({ text, pieces, kind }: { text: string; pieces: readonly DiffPiece[] | undefined; kind: 'removed' | 'added' }) {
   if (!pieces) return <FoldedText text={text} look="verbatim changed-text" />;
   return (
     <pre className="verbatim changed-text">
@@ -72,3 +74,52 @@ const EntryHead = ({ entry }: { entry: Entry }) => (
     <Estimate className="entry-tokens" of={entry.tokens} bare />
   </header>
 );
+
+interface FieldsProps {
+  readonly a: ContextId;
+  readonly b: ContextId;
+  readonly stop: Stop;
+  /** The places of the two calls in their contexts. */
+  readonly pair: { readonly a: number; readonly b: number };
+  readonly before: Entry;
+  readonly after: Entry;
+  readonly layout: DiffLayout;
+}
+
+/** Two tool calls compared by their arguments, field by field. */
+export function Fields({ a, b, stop, pair, before, after, layout }: FieldsProps) {
+  const query = useQuery(`${a} ${b} ${stop} ${pair.a} ${pair.b}`, (signal) =>
+    api.context.diffCalls({ a, b, stop, pairs: [{ a: pair.a, b: pair.b }] }, { signal }),
+  );
+  const fields = query.status === 'done' ? query.data[0]?.fields : undefined;
+  // While the fields load, and if they cannot be loaded, the calls are compared as text.
+  if (!fields) return <Changed a={before} b={after} layout={layout} />;
+  const names = before.toolName === after.toolName ? before.toolName : `${before.toolName} → ${after.toolName}`;
+  return (
+    <article className="entry kind-tool diff-call" aria-label={`Call of ${names}, field by field`}>
+      <header className="entry-head row small">
+        <span className="entry-name">{names}</span>
+        <span className="muted">{fields.length === 0 ? 'same arguments' : `${say.plural(fields.length, 'field')} changed`}</span>
+      </header>
+      {fields.map((field) => (
+        <Field key={field.path} field={field} layout={layout} />
+      ))}
+    </article>
+  );
+}
+
+function Field({ field, layout }: { field: FieldChange; layout: DiffLayout }) {
+  const [a, b] = [field.op === 'added' ? '' : showValue(field.a), field.op === 'removed' ? '' : showValue(field.b)];
+  const pieces = usePieces(a, b);
+  return (
+    <div className="diff-field">
+      <h4 className="mono">
+        {field.path || 'all arguments'} {field.op !== 'changed' && <span className="muted">{field.op}</span>}
+      </h4>
+      <div className={layout === 'split' ? 'diff-columns' : undefined}>
+        <div>{field.op !== 'added' && <MarkedText text={a} pieces={field.op === 'changed' ? pieces?.a : undefined} kind="removed" />}</div>
+        <div>{field.op !== 'removed' && <MarkedText text={b} pieces={field.op === 'changed' ? pieces?.b : undefined} kind="added" />}</div>
+      </div>
+    </div>
+  );
+}

@@ -2,8 +2,7 @@ import { ArrowDown, ArrowUp, ChevronDown, ChevronUp } from 'lucide-react';
 import type { ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { EntryView, Estimate, kindNames, say, speaker } from '../../parts';
 import type { Ranges } from '../../state';
-import { Changed } from './Changed';
-import { Fields } from './Fields';
+import { Changed, Fields } from './Changed';
 import { type DiffLayout, type DiffRow, placeElsewhere } from './parts';
 
 function MovedLine({ row, onGo }: { row: DiffRow; onGo: () => void }) {
@@ -11,7 +10,7 @@ function MovedLine({ row, onGo }: { row: DiffRow; onGo: () => void }) {
   if (other === undefined) return null;
   const Arrow = other > (row.kind === 'removed' ? row.a : row.kind === 'added' ? row.b : 0) ? ArrowDown : ArrowUp;
   return (
-    <button type="button" className="diff-moved row gap-6 small" onClick={onGo}>
+    <button type="button" className="diff-moved row gap-6 wide small" onClick={onGo}>
       <Arrow size={13} aria-hidden />
       {row.kind === 'removed' ? `Moved to entry ${say.exact(other + 1)}` : `Moved from entry ${say.exact(other + 1)}`}
     </button>
@@ -28,7 +27,7 @@ export function SameRow(props: {
   const { row, tokens, heads, onToggle } = props;
   return (
     <>
-      <button type="button" className="diff-same row gap-6 muted" aria-expanded={heads !== undefined} onClick={onToggle}>
+      <button type="button" className="diff-same row gap-6 wide muted" aria-expanded={heads !== undefined} onClick={onToggle}>
         {heads ? <ChevronUp size={13} aria-hidden /> : <ChevronDown size={13} aria-hidden />}
         {say.plural(row.count, 'unchanged entry', 'unchanged entries')}
         {tokens !== undefined && (

@@ -19,7 +19,7 @@ export function ComparedFiles({ files }: { files: readonly ComparedFile[] }) {
           <li key={one.path}>
             <button
               type="button"
-              className={`row selectable${one === file ? ' chosen' : ''}`}
+              className={`row selectable wide${one === file ? ' chosen' : ''}`}
               aria-current={one === file}
               onClick={() => setChosen(n)}
             >

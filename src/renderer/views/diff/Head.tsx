@@ -34,7 +34,7 @@ export function Head(props: {
               {commitName({ ...side, commit: side })}
             </h2>
             <Id id={side.id} what="commit id" />
-            <When at={side.createdAt} className="muted" />
+            <When at={side.createdAt} className="muted rigid" />
           </div>
           <Figures {...figures(side)} than={side === left ? undefined : figures(left)} />
         </div>
@@ -162,7 +162,7 @@ function Figure(props: { name: string; value: number; from: number | null | unde
 
 /** The tokens of a context: the provider's count of its last call, else the estimate. */
 export const ContextSize = ({ counted, estimated }: { counted: number | null; estimated: number }) => (
-  <span className="muted" title={counted === null ? undefined : `${basis.counted}: the input of the last call`}>
+  <span className="muted rigid" title={counted === null ? undefined : `${basis.counted}: the input of the last call`}>
     {counted === null ? <Estimate of={estimated} /> : `${say.exact(counted)} tok`}
   </span>
 );

@@ -83,7 +83,7 @@ function Columns({ project, ids, compared }: { project: string; ids: readonly Co
 
 function Row({ project, ids, row }: { project: string; ids: readonly ContextId[]; row: SampleRow | undefined }) {
   if (!row) return null;
-  if (row.kind === 'same') return <p className="diff-same row gap-6 muted">{say.plural(row.count, 'entry', 'entries')} the same in all</p>;
+  if (row.kind === 'same') return <p className="diff-same row gap-6 wide muted">{say.plural(row.count, 'entry', 'entries')} the same in all</p>;
   return (
     <div className="samples-row">
       {ids.map((id, side) => (

@@ -72,7 +72,7 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
         )}
         {job?.error !== undefined && !job.isRunning && <ProblemLine>{describeProblem(job.error).message}</ProblemLine>}
         <TextArea
-          className="experiment-note"
+          className="wide"
           label="Note"
           placeholder="What you want to find out, and what you found"
           rows={Math.min(8, Math.max(1, note.split('\n').length))}
@@ -110,7 +110,7 @@ function PageHead({ project, experiment, job }: { project: string; experiment: E
   const { experimentId, cases, results } = experiment;
   const [title, setTitle] = useState(experiment.title);
   return (
-    <header className="experiment-head bar">
+    <header className="bar rigid">
       <IconButton icon={ArrowLeft} label="All experiments" onClick={() => go({ view: 'experiments', experiment: undefined })} />
       <Input
         className="experiment-title grow"

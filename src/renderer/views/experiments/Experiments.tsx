@@ -33,7 +33,7 @@ function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
   const shown = rows.filter((row) => `${row.title} ${row.note}`.toLowerCase().includes(filter.trim().toLowerCase()));
   return (
     <section className="experiments whole stack" aria-label="Experiments">
-      <div className="experiments-tools bar">
+      <div className="bar rigid">
         <SearchField
           className="grow"
           label="Filter experiments"
@@ -49,7 +49,7 @@ function Rows({ rows }: { rows: readonly ExperimentRow[] }) {
           <li key={row.experimentId}>
             <button
               type="button"
-              className="experiments-row selectable row gap-12"
+              className="experiments-row selectable row gap-12 wide"
               onClick={() => go({ view: 'experiments', experiment: row.experimentId })}
             >
               <b className="ellipsis grow">{row.title}</b>

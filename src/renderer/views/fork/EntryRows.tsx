@@ -66,15 +66,15 @@ function EntryRow(props: EntryRowProps) {
   const states = [index > cut && 'gone', isDropped && 'dropped', index === cut && 'last'].filter(Boolean).join(' ');
   return (
     <div className={`fork-row row kind-${kindFamily(row)} ${states}`} style={{ top }}>
-      <span className="fork-number muted">{index + 1}</span>
+      <span className="fork-number muted rigid">{index + 1}</span>
       <Glyph size={13} aria-hidden />
-      <span className="fork-who">{speaker(row)}</span>
+      <span className="fork-who small rigid">{speaker(row)}</span>
       <span className="ellipsis grow" title={row.head}>
         {insertedCount > 0 && <span className="badge fork-badge">{insertedCount} inserted before</span>}{' '}
         {replaced.get(row.key)?.text ?? rowTitle(row)}
       </span>
       {replaced.has(row.key) && <span className="badge fork-badge">changed</span>}
-      <Estimate className="muted fork-tokens" of={row.tokens} bare />
+      <Estimate className="muted small rigid" of={row.tokens} bare />
       <RowActions {...props} />
     </div>
   );
@@ -88,7 +88,7 @@ function RowActions({ row, index, changes, onRestore, onWrite, onDrop, onCut }: 
   const isDropped = dropped.has(row.key);
   const number = index + 1;
   return (
-    <span className="fork-actions">
+    <span className="fork-actions rigid">
       {(isDropped || replaced.has(row.key) || inserted.has(row.key)) && (
         <IconButton small icon={Undo2} label={`Undo changes to entry ${number}`} onClick={() => onRestore(row.key)} />
       )}

@@ -1,13 +1,12 @@
+import { PackagePlus } from 'lucide-react';
 import { useState } from 'react';
-import type { Agent, Ticket } from '../../../core/contract/index.js';
+import type { Agent, ContextId, Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Loading } from '../../parts';
-import { useNavigation, useProjectQuery, useQuery } from '../../state';
+import { attempt, Button, LinkButton, Loading } from '../../parts';
+import { go, refreshProject, useNavigation, useProjectQuery, useQuery } from '../../state';
 import { formFor, type PackForm } from './form';
 import { PackPreview } from './PackPreview';
-import { ArgumentRows, InheritedBoxes, RuleRows } from './PackRows';
-import { PackTarget } from './PackTarget';
-import { PackTicket } from './PackTicket';
+import { ArgumentRows, InheritedBoxes, PackTarget, RuleRows } from './PackRows';
 import { SavedPacks } from './SavedPacks';
 
 const listedBoxes = 1_000;
@@ -44,6 +43,43 @@ function PackEditor({ project, agents, ticket }: { project: string; agents: read
         <InheritedBoxes form={form} onChange={change} boxes={boxes.status === 'done' ? boxes.data.boxes : undefined} />
       </form>
       <PackPreview project={project} form={form} />
+    </div>
+  );
+}
+
+/** The ticket whose text is handed over, with a button that adds the context in which the ticket was written. */
+function PackTicket({ ticket: { ticketId, title, contextId }, onBox }: { ticket: Ticket; onBox: (boxId: string) => void }) {
+  const [isSent, setIsSent] = useState(false);
+  const send = async (id: ContextId) => {
+    const { boxId } = await api.box.fromContext({ id });
+    await refreshProject();
+    setIsSent(true);
+    onBox(boxId);
+  };
+  return (
+    <div className="pack-ticket stack gap-6">
+      <p>
+        <span className="muted">From ticket</span>{' '}
+        <LinkButton title={title} onClick={() => go({ view: 'reviews', ticket: ticketId })}>
+          <span className="mono">{ticketId}</span> {title}
+        </LinkButton>
+      </p>
+      <span className="row gap-6 shrinks">
+        {contextId?.startsWith('ctx-') && (
+          <Button
+            small
+            icon={PackagePlus}
+            disabled={isSent}
+            title={`Adds a box with the context ${contextId}`}
+            onClick={attempt(() => send(contextId as ContextId))}
+          >
+            {isSent ? 'Context added' : 'Add its context'}
+          </Button>
+        )}
+        <Button small look="plain" onClick={() => go({ ticket: undefined })}>
+          Remove ticket
+        </Button>
+      </span>
     </div>
   );
 }

@@ -41,6 +41,7 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
       <TextArea
         // The person opened it to type.
         autoFocus
+        className="wide"
         label="Summary of the commit"
         rows={3}
         value={text}

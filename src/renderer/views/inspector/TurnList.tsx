@@ -36,7 +36,7 @@ export function TurnList({ project, commit, stop, unsent }: ContextInView) {
               <li key={turn.commit} className="turn-row" style={{ top: start }} aria-setsize={turns.length} aria-posinset={index + 1}>
                 <button
                   type="button"
-                  className="turn selectable row small"
+                  className="turn selectable row wide small"
                   aria-current={index === current || undefined}
                   title={turn.head}
                   onClick={() => {
@@ -44,10 +44,10 @@ export function TurnList({ project, commit, stop, unsent }: ContextInView) {
                     move({ entry: rows?.[turn.promptEntry]?.key });
                   }}
                 >
-                  <span className="turn-number muted">{turn.number}</span>
+                  <span className="turn-number muted rigid">{turn.number}</span>
                   <span className={`ellipsis grow${turn.summary ? ' turn-summary' : ''}`}>{say.firstLine(turn.head, 90)}</span>
-                  {turn.errors > 0 && <span className="chain-errors inline-row">{turn.errors}</span>}
-                  <Estimate className="muted" of={turn.tokens} bare />
+                  {turn.errors > 0 && <span className="chain-errors inline-row rigid">{turn.errors}</span>}
+                  <Estimate className="muted rigid" of={turn.tokens} bare />
                 </button>
               </li>
             );

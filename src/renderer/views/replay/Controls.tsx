@@ -27,7 +27,7 @@ export function Controls({ before, steps, turns, turnIndex, player, axis, onTurn
   const number = turn && numbers.get(turn.turnId);
   const waited = axis.gaps.find((gap) => gap.step === place);
   return (
-    <div className="replay-controls bar wrap small">
+    <div className="replay-controls bar wrap rigid small">
       <span className="replay-buttons inline-row">
         <IconButton icon={SkipBack} label="Previous turn" keys="Shift ←" onClick={() => onTurn(-1)} disabled={place === 0} />
         <IconButton icon={ChevronLeft} label="Previous step" keys="←" onClick={() => goTo(place - 1)} disabled={place === 0} />
@@ -42,7 +42,7 @@ export function Controls({ before, steps, turns, turnIndex, player, axis, onTurn
         <Select value={String(speed)} options={speeds.map((each) => [String(each), `${each}×`])} onChange={(value) => setSpeed(Number(value))} />
       </label>
       <span className="replay-where row">
-        <span className="muted">
+        <span className="muted rigid">
           Step {say.exact(before + place + 1)} of {say.exact(before + steps.length)}
           {before > 0 && ' · the earlier ones are loading'}
           {number !== undefined && ` · turn ${number} of ${of}`}
@@ -51,7 +51,7 @@ export function Controls({ before, steps, turns, turnIndex, player, axis, onTurn
           {turn?.trigger.kind === 'compaction' ? 'Compaction' : say.firstLine(turn?.trigger.text ?? 'Previous turn, continued')}
         </span>
       </span>
-      <span className="replay-end inline-row gap-8">
+      <span className="replay-end inline-row gap-8 rigid">
         {waited && <span className="badge">after a pause of {say.duration(waited.ms)}</span>}
         {step?.at && <When at={step.at} className="muted replay-time" />}
         {actions && (

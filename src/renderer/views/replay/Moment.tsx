@@ -77,7 +77,7 @@ function Files({ state, step, file: opened, onFile }: Pick<MomentProps, 'file' |
             <li key={path}>
               <button
                 type="button"
-                className={`row gap-6 selectable moment-file${last.step === step ? ' now' : ''}`}
+                className={`row gap-6 wide selectable moment-file${last.step === step ? ' now' : ''}`}
                 aria-pressed={opened === path}
                 onClick={() => onFile(opened === path ? undefined : path)}
                 title={path}
@@ -87,7 +87,7 @@ function Files({ state, step, file: opened, onFile }: Pick<MomentProps, 'file' |
                 <span className="folder ellipsis muted">
                   <bdi>{path.slice(0, -lastPart(path).length)}</bdi>
                 </span>
-                <span className="muted">{known === 'unknown' ? `${last.how}, content unknown` : last.how}</span>
+                <span className="muted rigid">{known === 'unknown' ? `${last.how}, content unknown` : last.how}</span>
               </button>
             </li>
           ))}

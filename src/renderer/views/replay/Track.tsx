@@ -36,7 +36,7 @@ export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
   const step = pointed && steps[pointed.place];
   const gap = pointed && axis.gaps.find((each) => each.step === pointed.place);
   return (
-    <div className="track">
+    <div className="track rigid">
       <canvas
         ref={canvas}
         role="slider"

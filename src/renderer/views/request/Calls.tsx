@@ -44,7 +44,7 @@ export function Calls({ calls, numbers, turns, places, place, folder, onChoose }
   return (
     // The columns of numbers have room for the largest one.
     <div className="calls rest stack" style={{ '--digits': String(calls.length).length } as CSSProperties}>
-      <div className="call-row call-heads" aria-hidden>
+      <div className="call-row call-heads rigid" aria-hidden>
         <span className="n">#</span>
         <span className="n">Turn</span>
         <span>Trigger or tool</span>

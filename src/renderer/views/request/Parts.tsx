@@ -214,7 +214,7 @@ function StretchView({ stretch }: { stretch: Stretch }) {
   const [open, setOpen] = useState(false);
   if (stretch.folded && !open)
     return (
-      <button type="button" className="part-fold muted" onClick={() => setOpen(true)}>
+      <button type="button" className="part-fold wide muted" onClick={() => setOpen(true)}>
         Show {say.plural(stretch.lines.length, 'unchanged line')}
       </button>
     );

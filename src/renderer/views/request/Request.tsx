@@ -2,16 +2,16 @@ import { ChevronUp, Radio } from 'lucide-react';
 import { type ReactNode, useDeferredValue, useMemo, useState } from 'react';
 import type { ContextId, RequestRow, UsageCall } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, describeProblem, Empty, IconButton, Loading, ProblemLine, SearchField, Switch, say } from '../../parts';
+import { Answer, Button, basis, describeProblem, Empty, IconButton, Loading, ProblemLine, SearchField, Switch, say } from '../../parts';
 import { AnswerMemory, go, type Query, type ShownSeries, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
 import { CommitAnswer, NoCommit } from '../NoCommit';
 import { Calls } from './Calls';
-import { costliestMiss, isJump, isMiss, marksOf, nextPlace, numbersOf, placesOf, type ShownCalls } from './calls';
+import { costliestMiss, isJump, isMiss, marksOf, nextPlace, numbersOf, placesOf, type ShownCalls, totalsOf } from './calls';
 import { Fill } from './Fill';
 import { OneCall } from './OneCall';
 import { Parts } from './Parts';
-import { Sum } from './Sum';
 import { Summary } from './Summary';
+import { priceText } from './words';
 
 const modes = [
   { value: 'calls', name: 'Calls', hint: 'The model calls of this context' },
@@ -316,4 +316,36 @@ function placeOfLast(calls: readonly UsageCall[], commit: ContextId): number {
   const own = calls.findLastIndex((call) => call.commit === commit && call.beside === undefined);
   const last = calls.findLastIndex(({ beside }) => beside === undefined);
   return own >= 0 ? own : Math.max(0, last);
+}
+
+/** The total cost of the listed calls, and the loss by their cache misses. */
+function Sum({ calls }: { calls: readonly UsageCall[] }) {
+  const { cost, unpriced, unknownOutputs, lostTokens, lostCost } = useMemo(() => totalsOf(calls), [calls]);
+  const unknown = [
+    ...(unpriced > 0 ? [`${say.plural(unpriced, 'call')} without a price left out.`] : []),
+    ...(unknownOutputs > 0 ? [`${say.plural(unknownOutputs, 'reply', 'replies')} without an output count.`] : []),
+  ];
+  return (
+    <p className="calls-sum wrap small muted" role="note" aria-label="Cost of this branch">
+      {cost ? (
+        <span title={[`All ${say.plural(calls.length, 'call')} of this branch.`, 'A subscription does not pay API prices.', ...unknown].join(' ')}>
+          <b>{priceText(cost)}</b> at API prices of {cost.priceDate}
+        </span>
+      ) : (
+        <span title={whyNoPrice(calls)}>{calls.every(({ window }) => window === null) ? 'cost not recorded' : 'no price'}</span>
+      )}
+      {lostTokens > 0 && (
+        <span title="What cache misses cost beyond reading the same tokens from the cache, added up over this branch">
+          misses lost {lostCost && <b>{priceText(lostCost)}</b>} with {say.exact(lostTokens)} tokens paid again
+        </span>
+      )}
+    </p>
+  );
+}
+
+function whyNoPrice(calls: readonly UsageCall[]): string {
+  const models = [...new Set(calls.flatMap(({ window, model }) => (window === null ? [] : [model ?? 'a model that was not recorded'])))];
+  return models.length === 0
+    ? `${basis.notRecorded}, so the cost is unknown`
+    : `The list has no price for ${models.join(', ')}. The file usage.json can set one.`;
 }

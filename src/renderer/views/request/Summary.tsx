@@ -156,7 +156,7 @@ function Fillers({ project, commit }: { project: string; commit: ContextId }) {
         <button
           key={`${name} ${key}`}
           type="button"
-          className="filler selectable row baseline wrap"
+          className="filler selectable row baseline wrap wide"
           title={`${side === undefined ? '' : `${side === 'call' ? 'Call' : 'Result'} of `}${name}: about ${say.plural(tokens, 'token')}, sent with ${tokens * calls === tokenCalls ? '' : 'up to '}${say.plural(calls, 'call')} of this context`}
           onClick={() => go(key === undefined ? { part: 'latest' } : { view: 'context', commit, entry: key })}
         >
