@@ -3,11 +3,11 @@ import type { AnswerMemory } from './memory';
 import { useProject } from './project';
 
 export type Query<T> =
-  | { readonly status: 'idle' }
-  | { readonly status: 'loading'; readonly since: number; readonly cancel: () => void }
+  | { readonly status: 'idle'; readonly data?: undefined }
+  | { readonly status: 'loading'; readonly since: number; readonly cancel: () => void; readonly data?: undefined }
   | { readonly status: 'done'; readonly data: T }
-  | { readonly status: 'failed'; readonly error: unknown; readonly retry: () => void }
-  | { readonly status: 'canceled'; readonly retry: () => void };
+  | { readonly status: 'failed'; readonly error: unknown; readonly retry: () => void; readonly data?: undefined }
+  | { readonly status: 'canceled'; readonly retry: () => void; readonly data?: undefined };
 
 /**
  * Asks the engine once per `key`, and not at all if `key` is null. `ask` receives a signal that aborts when the key changes, the component unmounts

@@ -99,7 +99,7 @@ function Judge({ commit, found, onJudged }: { commit: ContextId; found: UsageCom
   const [isAsking, setAsking] = useState(false);
   const providers = useQuery('providers', () => api.turn.providers({}));
   if (found.judgedBy) return <p className="muted">Judged by {found.judgedBy.model ?? found.judgedBy.provider}. A model can be wrong.</p>;
-  const models = (providers.status === 'done' ? providers.data : []).filter(({ models: known }) => known.length > 0);
+  const models = (providers.data ?? []).filter(({ models: known }) => known.length > 0);
   const ask = (provider: string) => {
     setAsking(true);
     api.usage

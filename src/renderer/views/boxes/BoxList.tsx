@@ -20,7 +20,7 @@ interface BoxListProps {
 export function BoxList({ project, chosen, onFirst }: BoxListProps) {
   const [filter, setFilter] = useState('');
   const query = useProjectQuery(project, project, () => api.box.list({ limit: shownBoxes }));
-  const first = query.status === 'done' ? query.data.boxes[0]?.boxId : undefined;
+  const first = query.data?.boxes[0]?.boxId;
   useEffect(() => onFirst(first), [first, onFirst]);
   const needle = filter.trim().toLowerCase();
   const matches = (row: BoxRow) =>

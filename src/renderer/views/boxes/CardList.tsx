@@ -35,7 +35,7 @@ export function CardList({ project }: { project: string }) {
   const facets = useProjectQuery(project, project, () => api.card.facets({}));
   const query = useProjectQuery(`${project} ${JSON.stringify(filter)}`, `${project} ${JSON.stringify(filter)}`, () => listCards(filter));
   const set = (change: Partial<Filter>) => setFilter({ ...filter, ...change });
-  const known = facets.status === 'done' ? facets.data : { types: [], roles: [], authors: [] };
+  const known = facets.data ?? { types: [], roles: [], authors: [] };
   return (
     <>
       <div className="boxes-filter bar wrap gap-6">

@@ -92,6 +92,6 @@ export function TwoSelected({ commit, against }: { commit: ContextId; against: C
 
 function Title({ commit }: { commit: ContextId }) {
   const query = useCommit(useOpenDir(), commit);
-  const name = query.status === 'done' ? commitName({ ...query.data, commit: query.data }) : undefined;
+  const name = query.data && commitName({ ...query.data, commit: query.data });
   return name ? <span title={commit}>“{say.firstLine(name, 50)}”</span> : <span className="mono">{say.shortId(commit)}</span>;
 }

@@ -15,19 +15,13 @@ export function SessionChoice({ chosen }: { chosen: string | undefined }) {
   const newest = useSessionList(dir, { isWhole: false });
   const isOlder = newest.status === 'done' && !newest.data.sessions.some(({ sessionId }) => sessionId === chosen);
   const query = useKept(useSessionList(dir, { isWhole: open || (chosen !== undefined && isOlder) }), dir);
-  const sessions = query.status === 'done' ? query.data.sessions : none;
+  const sessions = query.data?.sessions ?? none;
   const found = useMemo(() => matching(sessions, words), [sessions, words]);
   const names = useMemo(() => repositoryNames(sessions.flatMap(({ repository }) => repository ?? [])), [sessions]);
   if (sessions.length < 2 && !chosen) return null;
   const current = sessions.find(({ sessionId }) => sessionId === chosen);
   // An id means nothing to people, so it is not shown while the titles load.
-  const name = current
-    ? say.firstLine(current.title, 60)
-    : chosen === undefined
-      ? 'All sessions'
-      : query.status === 'done' && query.data.isWhole
-        ? chosen
-        : '…';
+  const name = current ? say.firstLine(current.title, 60) : chosen === undefined ? 'All sessions' : query.data?.isWhole ? chosen : '…';
   const choose = (session: string | undefined): void => {
     setOpen(false);
     setWords('');
@@ -71,7 +65,7 @@ export function SessionChoice({ chosen }: { chosen: string | undefined }) {
         ))}
       </ul>
       {found.length > mostShown && <p className="muted small">{say.exact(found.length - mostShown)} more: type to narrow the list.</p>}
-      {found.length === 0 && query.status === 'done' && query.data.isWhole && <p className="muted">No session has these words.</p>}
+      {found.length === 0 && query.data?.isWhole && <p className="muted">No session has these words.</p>}
     </CardButton>
   );
 }

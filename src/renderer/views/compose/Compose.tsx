@@ -36,7 +36,7 @@ function ComposeContext({ project, commit }: { project: string; commit: ContextI
   const { sending, send, stop } = useSending();
   const settled = useDeferredValue(trial);
   const settings = useProjectQuery(project, `${project} settings`, (signal) => api.project.settings({}, { signal }));
-  const ofProject = settings.status === 'done' ? settings.data.enableShareContext : undefined;
+  const ofProject = settings.data?.enableShareContext;
   const waiting = settings.status === 'done' || settings.status === 'failed' ? undefined : settings;
   const key = waiting ? null : `${project} ${commit} ${ofProject}`;
   const recorded = useQuery(key, (signal) => firstPage(commit, asRecorded, signal));

@@ -22,7 +22,7 @@ interface ComposeToolsProps extends SharingProps {
 /** The process, sharing and query of a trial, and the actions Copy and Compact. */
 export function ComposeTools({ ofProject, trial, onChange, commit, onSend, onState }: ComposeToolsProps) {
   const providers = useQuery('providers', () => api.turn.providers({}));
-  const writers = providers.status === 'done' ? providers.data.filter((one) => one.models.length > 0) : [];
+  const writers = (providers.data ?? []).filter((one) => one.models.length > 0);
   return (
     <div className="compose-tools bar wrap">
       <Select label="Process" value={trial.process} options={Object.entries(processNames)} onChange={(process) => onChange({ ...trial, process })} />

@@ -19,7 +19,7 @@ const savable = ['todo__context', 'knowledge__context', 'experience__context'];
 /** A sheet with the shared state (the blackboard) that was saved with a commit or before it. */
 export function SavedStateSheet({ project, commit, blocks, onClose, onUse }: SavedStateProps) {
   const query = useQuery(`${project} ${commit} state`, (signal) => api.compose.restoreState({ id: commit, reproducible: true }, { signal }));
-  const saved = query.status === 'done' ? query.data : undefined;
+  const saved = query.data;
   const contexts = Object.fromEntries(savable.flatMap((key) => (blocks[key] ? [[key, blocks[key]]] : [])));
   const save = async (): Promise<void> => {
     await api.compose.saveState({ id: commit, state: saved?.state ?? {}, contexts, reproducible: true });

@@ -53,12 +53,12 @@ const isEditable = ({ role, kind, marks = [] }: Entry): boolean =>
 /** The line above the summary of a compaction. */
 export function Seam({ project, commit, stop }: { project: string; commit: ContextId; stop: Stop }) {
   const query = useQuery(commit, () => api.context.show({ id: commit }));
-  const parent = query.status === 'done' ? query.data.parent : undefined;
+  const parent = query.data?.parent;
   return (
     <div className="seam wrap small">
       <span>{stop === 'root' ? 'Compaction: the model continued from this summary' : 'This summary replaced everything before it'}</span>
       {parent && <LinkButton onClick={() => go({ commit: parent, entry: undefined, stop: undefined })}>Show what it replaced</LinkButton>}
-      {query.status === 'done' && query.data.type === 'compaction' && <CompactionLoss project={project} commit={commit} />}
+      {query.data?.type === 'compaction' && <CompactionLoss project={project} commit={commit} />}
     </div>
   );
 }

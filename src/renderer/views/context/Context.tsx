@@ -77,8 +77,7 @@ function firstInView(rows: ContextOutline['rows'], commit: ContextId, linked: st
 }
 
 function IfDamaged({ project, commit }: Pick<ReaderContext, 'project' | 'commit'>) {
-  const query = useCommit(project, commit);
-  return query.status === 'done' && query.data.damaged ? <Damaged /> : null;
+  return useCommit(project, commit).data?.damaged ? <Damaged /> : null;
 }
 
 /** The words of the open search hit. They stay highlighted while its entry is selected. */

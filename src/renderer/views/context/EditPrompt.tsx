@@ -24,7 +24,7 @@ type Step =
 export function EditPrompt({ project, draft, below }: EditPromptProps) {
   const { commit, text, original } = draft;
   const shown = useCommit(project, commit);
-  const agent = findAgent(shown.status === 'done' ? shown.data.format : '');
+  const agent = findAgent(shown.data?.format ?? '');
   const [folder, setFolder] = useState('');
   const field = useRef<HTMLTextAreaElement>(null);
   const { step, run } = useFork(project, draft);

@@ -91,7 +91,7 @@ export function Fields({ a, b, stop, pair, before, after, layout }: FieldsProps)
   const query = useQuery(`${a} ${b} ${stop} ${pair.a} ${pair.b}`, (signal) =>
     api.context.diffCalls({ a, b, stop, pairs: [{ a: pair.a, b: pair.b }] }, { signal }),
   );
-  const fields = query.status === 'done' ? query.data[0]?.fields : undefined;
+  const fields = query.data?.[0]?.fields;
   // While the fields load, and if they cannot be loaded, the calls are compared as text.
   if (!fields) return <Changed a={before} b={after} layout={layout} />;
   const names = before.toolName === after.toolName ? before.toolName : `${before.toolName} → ${after.toolName}`;

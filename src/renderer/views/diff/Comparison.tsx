@@ -22,14 +22,14 @@ export function Comparison({ project, a, b, diff }: { project: string; a: Contex
   const list = useDifferences(rows);
   const { left, right } = useSides({ project, a, b }, rows, list.virtual.getVirtualItems());
   const outlineA = useQuery(`${project} ${a} ${stop}`, () => loadOutline(project, a, stop));
-  const outline = outlineA.status === 'done' ? outlineA.data.rows : undefined;
+  const outline = outlineA.data?.rows;
   const toggle = (n: number) => {
     const next = new Set(opened);
     if (!next.delete(n)) next.add(n);
     setOpened(next);
   };
   const files = useQuery(`files ${project} ${a} ${b}`, (signal) => api.turn.compareFiles({ a, b }, { signal }));
-  const differing = files.status === 'done' ? files.data : undefined;
+  const differing = files.data;
   const [tab, setTab] = useState<'context' | 'files'>('context');
   const toCounterpart = (row: DiffRow) => {
     const place = counterpartOf(rows, row);

@@ -20,7 +20,7 @@ export function Head(props: {
     const [side, at] = of === left ? (['a', 0] as const) : (['b', 1] as const);
     return {
       size: { counted: diff.counted[side], estimated: diff.tokens[side] },
-      side: query.status === 'done' ? query.data.sides[at] : undefined,
+      side: query.data?.sides[at],
       facts: facts.get(of.id),
     };
   };

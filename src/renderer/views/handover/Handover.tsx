@@ -49,7 +49,7 @@ export function HandoverView({ project }: { project: string }) {
             { value: 'pack', name: 'Pack a box', hint: 'Choose by hand what another agent receives' },
           ]}
         />
-        {shown === 'map' && query.status === 'done' && (
+        {shown === 'map' && query.data && (
           <span className="muted">
             {say.plural(query.data.agents.length, 'agent')} · {say.plural(query.data.turns.length, 'handover')}
           </span>
@@ -58,7 +58,7 @@ export function HandoverView({ project }: { project: string }) {
         <HandOverMenu />
       </div>
       {shown === 'pack' ? (
-        <Pack key={project} project={project} agents={query.status === 'done' ? query.data.agents : []} />
+        <Pack key={project} project={project} agents={query.data?.agents ?? []} />
       ) : (
         <Answer query={query} what="Cannot load the handovers" loading="Loading the handovers" lines={10}>
           {(map) => {

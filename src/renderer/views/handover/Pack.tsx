@@ -16,7 +16,7 @@ export function Pack({ project, agents }: { project: string; agents: readonly Ag
   const ticketId = useNavigation(({ route }) => route.ticket);
   const ticket = useQuery(ticketId ? `${project} ${ticketId}` : null, (signal) => api.ticket.get({ ticketId: ticketId as string }, { signal }));
   if (ticket.status === 'loading') return <Loading what="Loading the ticket" />;
-  const from = ticket.status === 'done' ? ticket.data : undefined;
+  const from = ticket.data;
   return <PackEditor key={from?.ticketId ?? ''} project={project} agents={agents} ticket={from} />;
 }
 
@@ -32,15 +32,10 @@ function PackEditor({ project, agents, ticket }: { project: string; agents: read
       <form className="pack-form stack gap-4" aria-label="Contents of the box" onSubmit={(event) => event.preventDefault()}>
         <SavedPacks project={project} form={form} onLoad={setForm} />
         {ticket && <PackTicket ticket={ticket} onBox={(boxId) => change({ boxes: [...form.boxes, boxId] })} />}
-        <PackTarget
-          form={form}
-          onChange={change}
-          agents={agents}
-          profiles={profiles.status === 'done' ? profiles.data.map(({ name }) => name) : undefined}
-        />
+        <PackTarget form={form} onChange={change} agents={agents} profiles={profiles.data?.map(({ name }) => name)} />
         <ArgumentRows form={form} onChange={change} />
         <RuleRows form={form} onChange={change} />
-        <InheritedBoxes form={form} onChange={change} boxes={boxes.status === 'done' ? boxes.data.boxes : undefined} />
+        <InheritedBoxes form={form} onChange={change} boxes={boxes.data?.boxes} />
       </form>
       <PackPreview project={project} form={form} />
     </div>

@@ -12,7 +12,7 @@ const maxSaved = 200;
 /** Handover configurations by name, to choose, save and delete. Each is stored as a card, so that agents find it too. */
 export function SavedPacks({ project, form, onLoad }: { project: string; form: PackForm; onLoad: (form: PackForm) => void }) {
   const query = useProjectQuery(project, `${project} saved handovers`, () => api.card.list({ type: savedType, limit: maxSaved }));
-  const saved = (query.status === 'done' ? query.data.cards : []).filter(({ deletedAt }) => deletedAt === undefined);
+  const saved = (query.data?.cards ?? []).filter(({ deletedAt }) => deletedAt === undefined);
   const chosen = saved.find((card) => savedName(card) === form.name);
   return (
     <div className="row gap-6 wrap">

@@ -69,7 +69,7 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
 
 function TurnsOf({ project, turn }: { project: string; turn: MapTurn }) {
   const query = useQuery(`${project} turns ${turn.agentId} ${turn.status}`, () => api.agent.turns({ agentId: turn.agentId }));
-  const others = query.status === 'done' ? query.data.filter(({ agentTurnId }) => agentTurnId !== turn.agentTurnId) : [];
+  const others = (query.data ?? []).filter(({ agentTurnId }) => agentTurnId !== turn.agentTurnId);
   if (others.length === 0) return null;
   return (
     <details>

@@ -15,7 +15,7 @@ export function ContextSummary({ project, commit }: { project: string; commit: S
   const query = useQuery(settled === commit.id ? `${project} ${commit.id}` : null, () => loadOutline(project, commit.id, 'compaction'));
   const usage = useUsageOf(project, settled === commit.id ? commit.id : null);
   const counted = shownUsage(usage);
-  const outline = query.status === 'done' ? query.data : undefined;
+  const outline = query.data;
   const own = useMemo(() => outline?.rows.filter((row) => row.commit === commit.id) ?? [], [outline, commit.id]);
   const seams = useMemo(() => seamsOf(outline?.rows ?? []), [outline]);
   const tools = useMemo(() => toolCounts(own), [own]);

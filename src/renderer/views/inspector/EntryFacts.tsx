@@ -7,7 +7,7 @@ import { CommitLink } from './CommitLink';
 /** The details of the selected entry. */
 export function EntryFacts({ project, commit, stop, unsent, entry: key }: ContextInView & { readonly entry: string }) {
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => loadOutline(project, commit, stop, unsent));
-  const index = query.status === 'done' ? query.data.rows.findIndex((row) => row.key === key) : -1;
+  const index = query.data?.rows.findIndex((row) => row.key === key) ?? -1;
   const entry: Entry | undefined = useRanges(entryRanges(project, commit, stop, unsent)).at(Math.max(0, index));
   if (index < 0 || !entry) return null;
   const marks = namedMarks(entry.marks);
@@ -16,7 +16,7 @@ export function EntryFacts({ project, commit, stop, unsent, entry: key }: Contex
       <h3>
         <span className="entry-name">{kindNames[entry.kind]}</span>{' '}
         <span className="muted">
-          {say.exact(index + 1)} of {query.status === 'done' ? say.exact(query.data.total) : ''}
+          {say.exact(index + 1)} of {query.data && say.exact(query.data.total)}
         </span>
       </h3>
       <Facts

@@ -12,8 +12,7 @@ interface FilesTouchedProps {
 
 /** The files that the tools of a commit read or changed, as paths in its repository. */
 export function FilesTouched({ project, commit, facts }: FilesTouchedProps) {
-  const place = usePlace(project, commit.id);
-  const folder = place.status === 'done' ? place.data.repository : null;
+  const folder = usePlace(project, commit.id).data?.repository ?? null;
   if (!facts || facts.files === 0) return null;
   const { files, touched } = facts;
   return (

@@ -7,14 +7,14 @@ import type { ContextInView } from '../context';
 /** The entries that a fork at the edited prompt keeps and drops, and the tokens before and after. */
 export function ForkFacts({ project, commit, stop, unsent, draft }: ContextInView & { readonly draft: ForkDraft }) {
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => loadOutline(project, commit, stop, unsent));
-  const rows = query.status === 'done' ? query.data.rows : undefined;
+  const rows = query.data?.rows;
   const counted = shownUsage(useUsageOf(project, commit));
   const planned = useForkUsage(commit, draft.key, useRested(draft.text, restMs));
   const { numbers } = useTurnNumbers(project, commit);
   const fork = useMemo(() => rows && divide(rows, draft), [rows, draft]);
   if (!fork) return null;
   const usage = counted === 'loading' ? undefined : counted;
-  const { before, after, whole, since } = figuresOf(usage, planned.status === 'done' ? planned.data : undefined, fork);
+  const { before, after, whole, since } = figuresOf(usage, planned.data, fork);
   const turn = numbers.get(fork.at);
   return (
     <section className="fork-facts stack gap-4 small" aria-label="Fork">

@@ -9,7 +9,7 @@ const rowHeight = 24;
 /** The turns of the open context. Choosing one scrolls to it. */
 export function TurnList({ project, commit, stop, unsent }: ContextInView) {
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => loadOutline(project, commit, stop, unsent));
-  const rows = query.status === 'done' ? query.data.rows : undefined;
+  const rows = query.data?.rows;
   const session = useNavigation(({ route }) => route.session);
   const { summaries } = useChainFacts(project, session);
   const { of, numbers } = useTurnNumbers(project, commit);

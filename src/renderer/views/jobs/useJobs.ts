@@ -11,7 +11,7 @@ const every = { running: 1_000, idle: 5_000 };
 export function useJobs(project: string): { readonly query: Query<readonly Job[]>; readonly now: number; readonly reload: () => void } {
   const [round, setRound] = useState(0);
   const query = useProjectQuery<readonly Job[]>(project, `${project} jobs ${round}`, () => api.runner.list({}));
-  const isRunning = query.status === 'done' && query.data.some(({ status }) => status === 'running');
+  const isRunning = query.data?.some(({ status }) => status === 'running') ?? false;
   useEffect(() => {
     const timer = setInterval(() => setRound((n) => n + 1), isRunning ? every.running : every.idle);
     return () => clearInterval(timer);
@@ -22,7 +22,7 @@ export function useJobs(project: string): { readonly query: Query<readonly Job[]
 /** The jobs that need an answer or run, in groups, and the ended ones. */
 export function useJobGroups(project: string) {
   const { query, now, reload } = useJobs(project);
-  const groups = groupJobs(query.status === 'done' ? query.data : []);
+  const groups = groupJobs(query.data ?? []);
   return {
     groups: groups.filter(({ name }) => name !== endedGroup),
     ended: groups.find(({ name }) => name === endedGroup)?.jobs ?? [],

@@ -6,7 +6,7 @@ import { useSeries } from '../../state';
 /** What the provider counted as the input of the call whose reply a step belongs to or follows. */
 export function useCounted(project: string, commit: ContextId, steps: readonly ReplayStep[], place: number): ShownUsage {
   const query = useSeries(project, commit);
-  const series = query.status === 'done' ? query.data : undefined;
+  const series = query.data;
   const places = useMemo(() => placesOfReplies(series, steps), [series, steps]);
   return useMemo(() => {
     if (query.status === 'loading') return 'loading';

@@ -110,18 +110,29 @@ function Section(props: { name: string; tokens: number; parts: readonly BodyPart
         {name} <span className="muted">{parts.length ? <Estimate of={tokens} /> : none}</span>
       </h3>
       {parts.map((part) => (
-        <details key={part.title} className={`request-part kind-${kind}`} open={open}>
-          <summary className="row">
-            <span className="ellipsis grow">{part.title}</span>
-            {part.cached && <span className="badge">cache breakpoint</span>}
-            <Estimate className="muted" of={part.tokens} />
-          </summary>
-          <pre className="verbatim">{part.text}</pre>
-        </details>
+        <PartDetails key={part.title} {...part} kind={kind} open={open} />
       ))}
     </section>
   );
 }
+
+interface PartDetailsProps extends Pick<BodyPart, 'title' | 'text' | 'tokens'> {
+  readonly kind: string;
+  readonly open: boolean;
+  readonly cached?: boolean;
+}
+
+/** A part of a system prompt, or a tool, folded. */
+export const PartDetails = ({ title, text, tokens, kind, open, cached = false }: PartDetailsProps) => (
+  <details className={`request-part kind-${kind}`} open={open}>
+    <summary className="row">
+      <span className="ellipsis grow">{title}</span>
+      {cached && <span className="badge">cache breakpoint</span>}
+      <Estimate className="muted" of={tokens} />
+    </summary>
+    <pre className="verbatim">{text}</pre>
+  </details>
+);
 
 /** Only the newest messages are drawn at first. */
 const drawnAtFirst = 60;

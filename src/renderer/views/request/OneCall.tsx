@@ -39,7 +39,7 @@ export function OneCall(listed: ListedRequest) {
         </p>
       )}
       {/* A request that cannot be reconstructed cannot be compared either; one error is enough. */}
-      {query.status !== 'failed' && <Changes {...listed} missing={query.status === 'done' ? query.data.missing : []} />}
+      {query.status !== 'failed' && <Changes {...listed} missing={query.data?.missing ?? []} />}
       <Answer
         query={query}
         what="Cannot reconstruct this request"

@@ -4,6 +4,7 @@ import type { DiffLine, PartDiff, RequestPart, RequestPartRow } from '../../../c
 import { api } from '../../client';
 import { Answer, Button, Empty, Estimate, placeByKey, SearchField, Select, say } from '../../parts';
 import { copy, go, move, useNavigation, useProjectQuery, useQuery } from '../../state';
+import { PartDetails } from './CallBody';
 
 /** The distinct system prompts and tool sets of the project, and what changed between any two of them. */
 export function Parts({ project }: { project: string }) {
@@ -157,20 +158,13 @@ function PartPage({ row, rows }: { row: RequestPartRow; rows: readonly RequestPa
 const changesSince = ({ agents, versions, last, tokens }: RequestPartRow, isPrevious: boolean): string =>
   `changes since ${isPrevious ? 'the previous one' : (agents[0] ?? 'another')} (${[versions.at(-1), say.when(last), say.tokens(tokens)].filter(Boolean).join(', ')})`;
 
-const Sections = ({ part }: { part: RequestPart }) => (
-  <>
-    {part.sections.map(({ name, text, tokens }, at) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the part does not change
-      <details key={at} className={`request-part kind-${part.kind === 'system' ? 'system' : 'tool'}`} open={part.kind === 'system'}>
-        <summary className="row">
-          <span className="ellipsis grow">{name}</span>
-          <Estimate className="muted" of={tokens} />
-        </summary>
-        <pre className="verbatim">{text}</pre>
-      </details>
-    ))}
-  </>
-);
+function Sections({ part: { kind, sections } }: { part: RequestPart }) {
+  const isSystem = kind === 'system';
+  return sections.map(({ name, text, tokens }, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the part does not change
+    <PartDetails key={at} title={name} text={text} tokens={tokens} kind={isSystem ? 'system' : 'tool'} open={isSystem} />
+  ));
+}
 
 function Difference({ diff }: { diff: PartDiff }) {
   const changed = diff.sections.filter(({ op }) => op !== 'same');

@@ -112,8 +112,7 @@ interface CallListProps extends CallsShown {
 function CallList({ project, commit, total, calls, series }: CallListProps) {
   const chosen = useNavigation(({ route }) => route.call);
   const turns = useTurnNumbers(project, commit);
-  const where = usePlace(project, commit);
-  const folder = where.status === 'done' ? where.data.repository : null;
+  const folder = usePlace(project, commit).data?.repository ?? null;
   // A link to a call opens its request.
   const [isOpen, setOpen] = useState(chosen !== undefined);
   const [shown, setShown] = useState<ShownCalls>('all');

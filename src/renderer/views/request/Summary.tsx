@@ -136,8 +136,7 @@ const fillers = new AnswerMemory<UsageLargest[]>(60);
 
 /** The files, results and messages that filled most of the window, each with a link. */
 function Fillers({ project, commit }: { project: string; commit: ContextId }) {
-  const place = usePlace(project, commit);
-  const folder = place.status === 'done' ? place.data.repository : null;
+  const folder = usePlace(project, commit).data?.repository ?? null;
   const query = useQuery(`${project} ${commit}`, (signal) => api.usage.largest({ id: commit, limit: shownFillers }, { signal }), fillers);
   if (query.status === 'failed') return <ProblemLine>Cannot list what filled the window: {describeProblem(query.error).message}</ProblemLine>;
   if (query.status !== 'done') return null;
