@@ -44,7 +44,7 @@ export function WindowFacts({ state, counted, added }: WindowFactsProps) {
 
 /** The parts of a counted input, as a bar and as text. */
 function CountedShares({ usage, counted }: { usage: UsageContext; counted: number }) {
-  const missing = { kind: 'none', tokens: usage.notRecorded ?? 0, color: '--f-none' };
+  const missing = { kind: 'none', tokens: usage.notRecorded ?? 0 };
   return (
     <>
       <Bar total={counted} parts={[missing, ...usage.parts.map(({ kind, tokens }) => ({ kind, tokens, color: colorOf(shareOfPart[kind]) }))]} />
@@ -55,13 +55,13 @@ function CountedShares({ usage, counted }: { usage: UsageContext; counted: numbe
 
 interface BarProps {
   readonly total: number;
-  readonly parts: readonly { readonly kind: string; readonly tokens: number; readonly color: string }[];
+  readonly parts: readonly { readonly kind: string; readonly tokens: number; readonly color?: string }[];
 }
 
 const Bar = ({ total, parts }: BarProps) => (
   <div className="moment-bar" aria-hidden>
     {parts.map(({ kind, tokens, color }) => (
-      <i key={kind} style={{ background: `var(${color})`, width: `${(tokens / (total || 1)) * 100}%` }} />
+      <i key={kind} className={`kind-${kind}`} style={{ background: color && `var(${color})`, width: `${(tokens / (total || 1)) * 100}%` }} />
     ))}
   </div>
 );
