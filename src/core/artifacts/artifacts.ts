@@ -3,7 +3,7 @@ import type { Policy } from '../contract/index.js';
 import { chunkType, type ReadableDb, type WritableDb } from '../store/index.js';
 import { type Cached, openCaches } from './caches.js';
 import { read, readAll, readInTurn, readParts, readRange } from './content.js';
-import { type Copies, copiesIn, copiesToRead, type ReadCopies } from './copies.js';
+import { copiesIn, copiesToRead } from './copies.js';
 import { type GcOptions, type GcResult, gc } from './gc.js';
 import { blake3Of, hashOfRef, refOfHash } from './hash.js';
 import { putInParts } from './join.js';
@@ -21,73 +21,6 @@ export interface ArtifactStat extends Omit<Put, 'existed'> {
   readonly createdAt: Timestamp;
   readonly expiresAt?: Timestamp;
   readonly gone?: Gone;
-}
-
-/** The content-addressed store of one project, for reading. All sizes are bytes. */
-export interface ReadArtifacts {
-  readonly project: number;
-  /** Writes parts to the caches; pass the result to `putCache`. Other work may run between its steps. */
-  writeCache(parts: Iterable<Uint8Array>): Generator<undefined, Cached>;
-  /** @throws CORRUPT if the stored bytes do not match the ref, NOT_FOUND for an expired object. */
-  read(no: ArtifactNo): Uint8Array;
-  /** Reads many objects, in the given order. Neighbors in the database are read as one range. */
-  readAll(nos: readonly ArtifactNo[]): Uint8Array[];
-  /** Reads many objects one after the other, and holds a few of them at a time. */
-  readInTurn(nos: readonly ArtifactNo[]): Iterable<Uint8Array>;
-  /** Reads one object in parts. Throws at the end if the bytes do not match the ref. Does not rebuild a dropped cache. */
-  readParts(no: ArtifactNo): Iterable<Uint8Array>;
-  /** The bytes from `start` up to `end`. @throws BAD_REQUEST for a range outside of the object. */
-  readRange(no: ArtifactNo, start: number, end: number): Uint8Array;
-  /** The number of an object by its full or short ref. @throws NOT_FOUND for an unknown ref, BAD_REQUEST for an ambiguous short one. */
-  find(name: string): ArtifactNo;
-  stat(no: ArtifactNo): ArtifactStat;
-  /** Whether the object still has this number and its content. */
-  has(no: ArtifactNo, ref: ArtifactRef): boolean;
-  /** The number and plain bytes of the objects under each policy. Objects that are gone are counted by reason. */
-  byPolicy(): { readonly policy: Policy; readonly gone: Gone | null; readonly count: number; readonly bytes: number }[];
-  /** The bytes of a result that `writeCache` wrote. Undefined if they are not cached any more. */
-  readCached(content: Cached): Uint8Array | undefined;
-  /** Whether the content of an object has expired and is not removed yet. Cached results may contain it. */
-  expiryIsDue(): boolean;
-  /** Forgets blocks in memory, so that a check reads the disk. */
-  forget(): void;
-  /** Objects that were put since the last repack. Bytes are not counted for `limit` objects and more. */
-  loose(limit?: number): Loose;
-  readonly copies: ReadCopies;
-  close(): void;
-}
-
-export interface Artifacts extends ReadArtifacts {
-  /** Stores the bytes unless they are stored already. Durable after the surrounding transaction. */
-  put(bytes: Uint8Array, options: PutOptions): Put;
-  /** Stores objects that were compressed together before. Undefined if one of them is known: put them one by one. Call it inside a transaction. */
-  putBlock(block: PressedBlock, options: PutOptions): Put[] | undefined;
-  /** Stores an object in parts, one in memory at a time. Call it outside of a transaction. @throws CORRUPT if they do not match the ref. */
-  putInParts(ref: ArtifactRef, parts: Iterable<Uint8Array>, options: PutOptions): Put;
-  /** Stores bytes that can be rebuilt at any time. They are not synced, and losing them does no harm. */
-  putCache(content: Uint8Array | Cached, contentType: string): Put;
-  setPolicy(no: ArtifactNo, policy: Policy, ttlSeconds?: number): void;
-  /** Makes the content of an object durable before a commit names it. */
-  keep(no: ArtifactNo): void;
-  /** Restores the content of a damaged or missing object, and its hash if only its beginning is known. @throws BAD_REQUEST for other content. */
-  restore(no: ArtifactNo, bytes: Uint8Array): void;
-  /** Marks a damaged object as lost until it is restored or put again. */
-  giveUp(no: ArtifactNo): void;
-  /** Marks the objects of packs and blocks that have no row as lost. */
-  giveUpUnplaced(): void;
-  /** Checks lost objects again, because a person may have put a missing file back. */
-  tryAgain(): void;
-  /** Removes expired objects. Cheap if there are none. */
-  expire(): void;
-  /** Removes objects that nothing refers to. Other work may run between its steps. */
-  gc(options: GcOptions): Generator<undefined, GcResult>;
-  /** Compresses and deduplicates stored objects. Other work may run between its steps. */
-  repack(options?: RepackOptions): Generator<undefined, Repacked>;
-  /** Drops every cache and returns their bytes. */
-  dropCaches(): number;
-  readonly copies: Copies;
-  /** A transaction of the database. Objects that are put in it are on disk before it commits. */
-  transaction<T>(work: () => T): T;
 }
 
 export interface ReadArtifactsOptions extends Pick<ReadShelf, 'db' | 'project' | 'clock' | 'blocks' | 'remake'> {
@@ -116,14 +49,19 @@ const shelfWith = (packs: ReadShelf['packs'], { db, project, folder, behind, clo
   onGone: () => {},
 });
 
+/** The content-addressed store of one project, for reading. All sizes are bytes. */
+export type ReadArtifacts = ReturnType<typeof openReadArtifacts>;
+
 /** Opens the object store of a project for reading. */
-export function openReadArtifacts(options: ReadArtifactsOptions): ReadArtifacts {
+export function openReadArtifacts(options: ReadArtifactsOptions) {
   const shelf = shelfWith(openPackFiles(options.db, options.folder, options.behind), options);
-  return { ...readsOf(shelf), copies: copiesToRead(shelf), close: () => shelf.packs.close() };
+  return { ...readsOf(shelf), copies: copiesToRead(shelf), close: (): void => shelf.packs.close() };
 }
 
+export type Artifacts = ReturnType<typeof openArtifacts>;
+
 /** Opens the object store of a project. */
-export function openArtifacts(options: ArtifactsOptions): Artifacts {
+export function openArtifacts(options: ArtifactsOptions) {
   const { db, project, onGone = () => {} } = options;
   const packs = openPacks(db, options.folder, options.newName, options.clock, options.behind);
   const shelf: Shelf = { ...shelfWith(packs, options), db, packs, onGone };
@@ -133,13 +71,19 @@ export function openArtifacts(options: ArtifactsOptions): Artifacts {
   const { transaction } = db;
   return {
     ...readsOf(shelf),
-    put: (bytes, options) => db.joined(() => put(shelf, bytes, options)),
-    putBlock: (block, options) => putBlock(shelf, block, options),
-    putInParts: (ref, parts, options) => putInParts(shelf, ref, parts, options),
-    putCache: (content, contentType) => transaction(() => putCache(shelf, content, contentType)),
-    setPolicy: (no, policy, ttlSeconds) => transaction(() => setPolicy(shelf, no, policy, ttlSeconds)),
-    keep: (no) => transaction(() => keep(shelf, no)),
-    restore: (no, bytes) => {
+    /** Stores the bytes unless they are stored already. Durable after the surrounding transaction. */
+    put: (bytes: Uint8Array, options: PutOptions): Put => db.joined(() => put(shelf, bytes, options)),
+    /** Stores objects that were compressed together before. Undefined if one of them is known: put them one by one. Call it inside a transaction. */
+    putBlock: (block: PressedBlock, options: PutOptions): Put[] | undefined => putBlock(shelf, block, options),
+    /** Stores an object in parts, one in memory at a time. Call it outside of a transaction. @throws CORRUPT if they do not match the ref. */
+    putInParts: (ref: ArtifactRef, parts: Iterable<Uint8Array>, options: PutOptions): Put => putInParts(shelf, ref, parts, options),
+    /** Stores bytes that can be rebuilt at any time. They are not synced, and losing them does no harm. */
+    putCache: (content: Uint8Array | Cached, contentType: string): Put => transaction(() => putCache(shelf, content, contentType)),
+    setPolicy: (no: ArtifactNo, policy: Policy, ttlSeconds?: number): void => transaction(() => setPolicy(shelf, no, policy, ttlSeconds)),
+    /** Makes the content of an object durable before a commit names it. */
+    keep: (no: ArtifactNo): void => transaction(() => keep(shelf, no)),
+    /** Restores the content of a damaged or missing object, and its hash if only its beginning is known. @throws BAD_REQUEST for other content. */
+    restore: (no: ArtifactNo, bytes: Uint8Array): void => {
       const { hash } = factsAt(shelf, no);
       const found = blake3Of(bytes);
       if (isBeginning(hash) && found.subarray(0, keyLength).equals(hash.subarray(0, keyLength)))
@@ -147,49 +91,70 @@ export function openArtifacts(options: ArtifactsOptions): Artifacts {
       else if (!found.equals(hash)) throw badRequest('data', `this is not the content of ${refOfHash(hash)}`);
       transaction(() => restore(shelf, no, bytes));
     },
-    giveUp: (no) => void db.run("UPDATE artifact SET gone = 'lost' WHERE no = ? AND project = ?", no, project),
-    giveUpUnplaced: () => transaction(() => giveUpUnplaced(shelf)),
-    tryAgain: () => void db.run(`UPDATE artifact SET gone = NULL WHERE gone = 'lost' AND key >= 0 AND ${isStoredSql} AND project = ?`, project),
-    expire: () => void expire(shelf),
-    gc: (options) => gc(shelf, options),
-    repack: (options = {}) => repack(shelf, options),
-    dropCaches: () => dropCaches(shelf),
+    /** Marks a damaged object as lost until it is restored or put again. */
+    giveUp: (no: ArtifactNo): void => void db.run("UPDATE artifact SET gone = 'lost' WHERE no = ? AND project = ?", no, project),
+    /** Marks the objects of packs and blocks that have no row as lost. */
+    giveUpUnplaced: (): void => transaction(() => giveUpUnplaced(shelf)),
+    /** Checks lost objects again, because a person may have put a missing file back. */
+    tryAgain: (): void => void db.run(`UPDATE artifact SET gone = NULL WHERE gone = 'lost' AND key >= 0 AND ${isStoredSql} AND project = ?`, project),
+    /** Removes expired objects. Cheap if there are none. */
+    expire: (): void => void expire(shelf),
+    /** Removes objects that nothing refers to. Other work may run between its steps. */
+    gc: (options: GcOptions): Generator<undefined, GcResult> => gc(shelf, options),
+    /** Compresses and deduplicates stored objects. Other work may run between its steps. */
+    repack: (options: RepackOptions = {}): Generator<undefined, Repacked> => repack(shelf, options),
+    /** Drops every cache and returns their bytes. */
+    dropCaches: (): number => dropCaches(shelf),
     copies: copiesIn(shelf),
+    /** A transaction of the database. Objects that are put in it are on disk before it commits. */
     transaction,
-    close: () => shelf.packs.close(),
+    close: (): void => shelf.packs.close(),
   };
 }
 
-function readsOf(shelf: ReadShelf): Omit<ReadArtifacts, 'copies' | 'close'> {
+function readsOf(shelf: ReadShelf) {
   const { db, project } = shelf;
   return {
     project,
-    writeCache: (parts) => shelf.caches.writeParts(parts),
-    readCached: ({ hash, size }) => shelf.caches.read(hash, size),
-    read: (no) => read(shelf, no),
-    readAll: (nos) => readAll(shelf, nos),
-    readInTurn: (nos) => readInTurn(shelf, nos),
-    readParts: (no) => readParts(shelf, no),
-    readRange: (no, start, end) => {
+    /** Writes parts to the caches; pass the result to `putCache`. Other work may run between its steps. */
+    writeCache: (parts: Iterable<Uint8Array>): Generator<undefined, Cached> => shelf.caches.writeParts(parts),
+    /** The bytes of a result that `writeCache` wrote. Undefined if they are not cached any more. */
+    readCached: ({ hash, size }: Cached): Uint8Array | undefined => shelf.caches.read(hash, size),
+    /** @throws CORRUPT if the stored bytes do not match the ref, NOT_FOUND for an expired object. */
+    read: (no: ArtifactNo): Uint8Array => read(shelf, no),
+    /** Reads many objects, in the given order. Neighbors in the database are read as one range. */
+    readAll: (nos: readonly ArtifactNo[]): Uint8Array[] => readAll(shelf, nos),
+    /** Reads many objects one after the other, and holds a few of them at a time. */
+    readInTurn: (nos: readonly ArtifactNo[]): Iterable<Uint8Array> => readInTurn(shelf, nos),
+    /** Reads one object in parts. Throws at the end if the bytes do not match the ref. Does not rebuild a dropped cache. */
+    readParts: (no: ArtifactNo): Iterable<Uint8Array> => readParts(shelf, no),
+    /** The bytes from `start` up to `end`. @throws BAD_REQUEST for a range outside of the object. */
+    readRange: (no: ArtifactNo, start: number, end: number): Uint8Array => {
       const { size, hash } = factsAt(shelf, no);
       if (start > end || end > size) throw badRequest('end', `the range ${start} to ${end} is not within the ${size} bytes of ${refOfHash(hash)}`);
       return readRange(shelf, no, start, end);
     },
-    find: (name) => find(shelf, name),
-    stat: (no) => stat(shelf, no),
-    has: (no, ref) => {
+    /** The number of an object by its full or short ref. @throws NOT_FOUND for an unknown ref, BAD_REQUEST for an ambiguous short one. */
+    find: (name: string): ArtifactNo => find(shelf, name),
+    stat: (no: ArtifactNo): ArtifactStat => stat(shelf, no),
+    /** Whether the object still has this number and its content. */
+    has: (no: ArtifactNo, ref: ArtifactRef): boolean => {
       const row = known(shelf, hashOfRef(ref));
       return row?.no === no && row.isStored === 1 && row.gone === null;
     },
+    /** The number and plain bytes of the objects under each policy. Objects that are gone are counted by reason. */
     byPolicy: () =>
-      db.all(
+      db.all<{ policy: Policy; gone: Gone | null; count: number; bytes: number }>(
         `SELECT policy, gone, COUNT(*) AS count, SUM(size) AS bytes FROM artifact
          WHERE project = ? AND key >= 0 AND contentType <> '${chunkType}' AND (gone IS NOT NULL OR ${isStoredSql}) GROUP BY policy, gone`,
         project,
       ),
-    expiryIsDue: () => expiryIsDue(shelf),
-    forget: () => shelf.blocks.clear(),
-    loose: (limit) => looseOf(shelf, limit),
+    /** Whether the content of an object has expired and is not removed yet. Cached results may contain it. */
+    expiryIsDue: (): boolean => expiryIsDue(shelf),
+    /** Forgets blocks in memory, so that a check reads the disk. */
+    forget: (): void => shelf.blocks.clear(),
+    /** Objects that were put since the last repack. Bytes are not counted for `limit` objects and more. */
+    loose: (limit?: number): Loose => looseOf(shelf, limit),
   };
 }
 

@@ -32,9 +32,6 @@ const wantedSql = (takes: Takes): string =>
 const held = (rows: readonly { no: ArtifactNo; hash: Buffer }[]): Held[] => rows.map(({ no, hash }) => ({ no, ref: refOfHash(hash) }));
 
 /** The project's record of which replicas hold which objects, for reading. Replicas are known by name only. */
-export type ReadCopies = ReturnType<typeof copiesToRead>;
-
-/** The copies of one project's objects, for reading. */
 export function copiesToRead(shelf: ReadShelf) {
   const { db, project } = shelf;
   const count = (sql: string, ...parameters: (string | number)[]): number => db.one<{ count: number }>(sql, ...parameters)?.count ?? 0;
@@ -81,9 +78,7 @@ export function copiesToRead(shelf: ReadShelf) {
   };
 }
 
-export type Copies = ReturnType<typeof copiesIn>;
-
-/** The copies of one project's objects. */
+/** As {@link copiesToRead}, with the writes. */
 export function copiesIn(shelf: Shelf) {
   const { db, project } = shelf;
   const reads = copiesToRead(shelf);

@@ -11,7 +11,7 @@ import {
 } from '../../base/index.js';
 import { digest } from '../digest.js';
 import type { ParsedDelta, ParsedEntry, Problem, WritableEntry, WriteOptions } from '../format.js';
-import { answered, called, pictured, said, thought } from '../shared/drafts.js';
+import { answered, called, pictured, said, thought, type UnplacedEntry } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens } from '../shared/tokens.js';
@@ -109,8 +109,7 @@ function messageEntries(message: JsonObject, at: number): readonly ParsedEntry[]
   );
 }
 
-type Keyless = Omit<ParsedEntry, 'key'>;
-function blockEntries(block: JsonObject, role: 'user' | 'assistant' | 'system'): readonly Keyless[] {
+function blockEntries(block: JsonObject, role: 'user' | 'assistant' | 'system'): readonly UnplacedEntry[] {
   switch (block.type) {
     case 'text':
       return [said(role, stringAt(block, 'text') ?? '')];
@@ -132,7 +131,7 @@ function blockEntries(block: JsonObject, role: 'user' | 'assistant' | 'system'):
       const others = parts.filter((part): part is JsonObject => isObject(part) && part.type !== 'text');
       return [
         answered(toolCallId, text, { ...(marks.length > 0 ? { marks } : {}), ...(block.is_error === true ? { isError: true } : {}) }),
-        ...others.map((part): Keyless => ({ ...media(part, 'tool'), toolCallId })),
+        ...others.map((part): UnplacedEntry => ({ ...media(part, 'tool'), toolCallId })),
       ];
     }
     default:
@@ -140,7 +139,7 @@ function blockEntries(block: JsonObject, role: 'user' | 'assistant' | 'system'):
   }
 }
 
-function media(block: JsonObject, role: Keyless['role']): Keyless {
+function media(block: JsonObject, role: UnplacedEntry['role']): UnplacedEntry {
   const data = stringAt(block.source, 'data');
   const mediaType = stringAt(block.source, 'media_type');
   if (block.type !== 'image' && block.type !== 'document')

@@ -2,7 +2,7 @@ import { decodeText, type EntryKey, encodeText, type Json } from '../../base/ind
 import { digest } from '../digest.js';
 import type { ParsedEntry, WritableEntry } from '../format.js';
 import { type Cbor, toJson } from '../shared/cbor.js';
-import { answered, called, said, thought } from '../shared/drafts.js';
+import { answered, called, said, thought, type UnplacedEntry } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { countTokens } from '../shared/tokens.js';
 
@@ -35,8 +35,7 @@ export function messageEntries(value: Cbor, bytes: Uint8Array, place: number): r
   return blocks.map((block, number) => ({ ...blockEntry(block, role), key: `${name}.${number}` as EntryKey, messageId: name }));
 }
 
-type Keyless = Omit<ParsedEntry, 'key'>;
-function blockEntry(value: Cbor, role: 'user' | 'assistant'): Keyless {
+function blockEntry(value: Cbor, role: 'user' | 'assistant'): UnplacedEntry {
   const block = readFields(value);
   const type = textAt(block, 'type') ?? '';
   switch (type) {

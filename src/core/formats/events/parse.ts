@@ -1,9 +1,9 @@
-import { decodeText, type EntryKey, encodeText, type Json, parseInstant, toTimestamp } from '../../base/index.js';
+import { decodeText, defined, type EntryKey, encodeText, type Json, parseInstant, toTimestamp } from '../../base/index.js';
 import { kinds, roles } from '../../contract/index.js';
 import { digest } from '../digest.js';
 import type { ParsedEntry, WritableEntry } from '../format.js';
 import { type Cbor, toJson } from '../shared/cbor.js';
-import { answered, called, said, thought } from '../shared/drafts.js';
+import { answered, called, said, thought, type UnplacedEntry } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
 
@@ -36,14 +36,13 @@ export function entryOf(value: Cbor, bytes: Uint8Array, place: number): ParsedEn
   return {
     ...(type === 'system' ? systemEntry(readMembers(event.system)) : plainEntry(type, readMembers(event[type]))),
     key: `e${place}-${digest(bytes)}.0` as EntryKey,
-    ...(instant === undefined ? {} : { at: toTimestamp(instant) }),
+    ...(instant !== undefined && { at: toTimestamp(instant) }),
   };
 }
 
-type Keyless = Omit<ParsedEntry, 'key'>;
 const runtime = 'runtime';
 
-function plainEntry(type: Exclude<EventType, 'system'>, member: Members): Keyless {
+function plainEntry(type: Exclude<EventType, 'system'>, member: Members): UnplacedEntry {
   switch (type) {
     case 'prompt': {
       const source = textAt(member, 'source');
@@ -68,7 +67,7 @@ function plainEntry(type: Exclude<EventType, 'system'>, member: Members): Keyles
   }
 }
 
-const hidden = (type: string, text: string, rest: Partial<Keyless> = {}): Keyless => ({
+const hidden = (type: string, text: string, rest: Partial<UnplacedEntry> = {}): UnplacedEntry => ({
   role: 'system',
   kind: 'event',
   toolName: type,
@@ -81,7 +80,7 @@ const hidden = (type: string, text: string, rest: Partial<Keyless> = {}): Keyles
 /** Entries without an event type (an image, a summary, a system text) are stored in the metadata of a system event. */
 const kept = 'entry';
 
-function systemEntry(member: Members): Keyless {
+function systemEntry(member: Members): UnplacedEntry {
   const subtype = textAt(member, 'subtype') ?? 'system';
   const text = textAt(member, 'message') ?? '';
   const metadata = jsonAt(member, 'metadata');
@@ -92,7 +91,7 @@ function systemEntry(member: Members): Keyless {
   return { ...rest, ...(text === '' && rest.kind !== 'text' ? {} : { text }), tokens: countTokens(text) };
 }
 
-type Kept = Omit<Keyless, 'tokens' | 'media'> & { readonly data?: string; readonly mediaType?: string };
+type Kept = Omit<UnplacedEntry, 'tokens' | 'media'> & { readonly data?: string; readonly mediaType?: string };
 
 function keptEntry(metadata: Json | undefined): Kept | undefined {
   const given = metadata as unknown as Partial<Kept> | undefined;
@@ -100,16 +99,14 @@ function keptEntry(metadata: Json | undefined): Kept | undefined {
 }
 
 /** Writes the entry as one event. */
-export function eventOf(entry: WritableEntry): Cbor {
-  return { ...(entry.at === undefined ? {} : { timestamp: entry.at }), ...writeEvent(entry) };
-}
+export const eventOf = (entry: WritableEntry): Cbor => ({ ...defined({ timestamp: entry.at }), ...writeEvent(entry) });
 
 function writeEvent(entry: WritableEntry): { readonly type: EventType; readonly [member: string]: Cbor | undefined } {
   const { role, kind, text = '', toolCallId = '', toolName = '', marks, author } = entry;
   const isInjected = marks?.includes('meta') === true;
   if (kind === 'text' && role === 'user') {
     const source = isInjected ? runtime : author;
-    return { type: 'prompt', prompt: { content: text, ...(source === undefined ? {} : { source }) } };
+    return { type: 'prompt', prompt: { content: text, ...defined({ source }) } };
   }
   if (kind === 'text' && role === 'assistant' && !isInjected) return { type: 'response', response: { content: text } };
   if (kind === 'thinking' && !marks?.includes('redacted')) {
@@ -126,11 +123,7 @@ function writeEvent(entry: WritableEntry): { readonly type: EventType; readonly 
   const metadata = {
     role,
     kind,
-    ...(entry.toolCallId === undefined ? {} : { toolCallId }),
-    ...(entry.toolName === undefined ? {} : { toolName }),
-    ...(entry.arguments === undefined ? {} : { arguments: entry.arguments }),
-    ...(entry.result === undefined ? {} : { result: entry.result }),
-    ...(author === undefined ? {} : { author }),
+    ...defined({ toolCallId: entry.toolCallId, toolName: entry.toolName, arguments: entry.arguments, result: entry.result, author }),
     ...(marks?.length ? { marks } : {}),
     ...(entry.media ? { mediaType: entry.media.mediaType, data: Buffer.from(entry.media.bytes).toString('base64') } : {}),
   };
