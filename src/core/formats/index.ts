@@ -76,39 +76,8 @@ export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';
 export { queuedPrefix, recordOfKey } from './shared/keys.js';
 export { maxWholeBytes } from './shared/lazy-lines.js';
-export {
-  type DeltaLosses,
-  deltaLosses,
-  type FormatLosses,
-  isSealed,
-  joinLosses,
-  type LossSum,
-  listFacts,
-  lossCounter,
-  lossCountsIn,
-  lossesOf,
-  lossSum,
-  noLosses,
-  unsealedLosses,
-} from './shared/losses.js';
-export {
-  countOutline,
-  countsOfParsed,
-  type DeltaOutline,
-  decodeOutline,
-  encodeOutline,
-  entryNumbers,
-  isHidden,
-  type OutlineCounts,
-  type OutlineEntry,
-  outlined,
-  outlineOfParsed,
-  parsedNumbers,
-  receivedOutline,
-  type StoredEntry,
-  type StoredOutline,
-  storedEntries,
-} from './shared/outline.js';
+export * from './shared/losses.js';
+export * from './shared/outline.js';
 export { noResult, pairedCalls } from './shared/paired.js';
 export { patchedFiles } from './shared/patch.js';
 export { planHeading } from './shared/plan-heading.js';
@@ -122,49 +91,13 @@ export { unzstd, zstdFrames } from './shared/zstd.js';
 export { describeRaw } from './unknown.js';
 
 export const importableFormats: readonly ImportableFormat[] = [
-  claudeCode,
-  codex,
-  openclaw,
-  pi,
-  gemini,
-  kilo,
-  opencode,
-  langgraph,
-  copilotCli,
-  qwenCode,
-  cline,
-  vscodeChat,
-  cursor,
-  atif,
-  otlp,
-  inspectEval,
-  mapped,
+  ...[claudeCode, codex, openclaw, pi, gemini, kilo, opencode, langgraph, copilotCli, qwenCode],
+  ...[cline, vscodeChat, cursor, atif, otlp, inspectEval, mapped],
 ];
 export const formats: readonly Format[] = [
-  claudeCode,
-  codex,
-  pi,
-  gemini,
-  opencode,
-  langgraph,
-  copilotCli,
-  qwenCode,
-  cline,
-  kilo,
-  vscodeChat,
-  openclaw,
-  cursor,
-  atif,
-  otlp,
-  inspectEval,
-  mapped,
-  anthropicMessages,
-  openaiChat,
-  bureauAgent,
-  events,
-  markdown,
-  narrative,
-  cardbox,
+  ...[claudeCode, codex, pi, gemini, opencode, langgraph, copilotCli, qwenCode, cline, kilo],
+  ...[vscodeChat, openclaw, cursor, atif, otlp, inspectEval, mapped],
+  ...[anthropicMessages, openaiChat, bureauAgent, events, markdown, narrative, cardbox],
 ];
 const registry: ReadonlyMap<string, Format> = new Map(formats.flatMap((format) => [format, ...olderVersionsOf(format)]).map((one) => [one.id, one]));
 

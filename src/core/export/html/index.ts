@@ -2,11 +2,12 @@
 // The file holds entries as JSON in blocks that no entry can close. Its script (src/page) draws those near the view, as text.
 // The page's policy allows that one script and style, by their hashes. It refuses everything else that a transcript may contain.
 
+/// <reference path="./exported-page.d.ts" />
+import { script, style } from 'virtual:exported-page';
 import { sha256Of } from '../../artifacts/index.js';
 import { defined } from '../../base/index.js';
 import { commandIn, commandOutputIn, type Fact, facts, type ParsedEntry, promptAt } from '../../formats/index.js';
 import type { DocumentContent, DocumentStep } from '../content.js';
-import { script, style } from './assets.js';
 
 /** Facts that a page leaves out, because only a provider or a program reads them. */
 const omitted: readonly Fact[] = ['sealedThinking', 'signature', 'resultData'];

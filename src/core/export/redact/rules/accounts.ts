@@ -1,4 +1,4 @@
-import { findMatches, isRandom, namedSpan, type TextSpan } from './span.js';
+import { findValues, isRandom, namedSpan, type TextSpan } from './span.js';
 import { isMixed, isSecretValue } from './values.js';
 
 const lineStart = String.raw`(?:^|[\n"'\x60])`;
@@ -73,9 +73,8 @@ const notations: readonly (readonly [name: string, needle: string, pattern: RegE
 /** Passwords that only their place gives away: files of accounts, and calls with a user and a password. Linear in the length of the text. */
 export function* accountSecrets(text: string): Generator<TextSpan> {
   for (const [, needle, pattern, isPassword] of notations)
-    for (const { 0: all, 1: raw = '', index } of findMatches(text, pattern, needle)) {
+    for (const { value: raw, from } of findValues(text, pattern, needle)) {
       const value = raw.trimEnd().replace(/[,;.)]+$/, '');
-      const from = index + all.lastIndexOf(raw);
       if (isSecretValue(value, 'password', 'shell') && isPassword(value)) yield namedSpan(text, from, from + value.length);
     }
 }

@@ -1,13 +1,10 @@
 import { isPlaceholder } from './placeholders.js';
-import { findMatches, namedSpan, runEnd, secretSpan, type TextSpan } from './span.js';
+import { findMatches, findValues, namedSpan, runEnd, secretSpan, type TextSpan } from './span.js';
 
 /** Secrets in files whose structure says what is secret: Kubernetes secrets, JSON Web Keys, and phrases of wallets. Linear. */
 export function* blockSecrets(text: string): Generator<TextSpan> {
   if (text.includes('Secret')) yield* kubernetesSecrets(text);
-  for (const { 0: all, 1: value = '', index } of findMatches(text, keyMember, 'kty')) {
-    const from = index + all.lastIndexOf(value);
-    yield secretSpan(from, from + value.length);
-  }
+  for (const { from, to } of findValues(text, keyMember, 'kty')) yield secretSpan(from, to);
   yield* seedPhrases(text);
 }
 
@@ -25,12 +22,12 @@ const jsonPair = /(?<!\\)\\*"[^"\\]{1,128}\\*"\s{0,4}:\s{0,8}\\*"([^"\\]{1,8192}
 function* kubernetesSecrets(text: string): Generator<TextSpan> {
   let at = 0;
   for (const doc of text.split(/(?<=\n)(?=---)/)) {
-    if (kindLine.test(doc)) yield* findValues(text, at, doc);
+    if (kindLine.test(doc)) yield* valuesInDocument(text, at, doc);
     at += doc.length;
   }
 }
 
-function* findValues(text: string, at: number, doc: string): Generator<TextSpan> {
+function* valuesInDocument(text: string, at: number, doc: string): Generator<TextSpan> {
   for (const { 0: start, 1: indent = '', index } of findMatches(doc, yamlBlock, 'ata:')) {
     let place = index + start.length;
     for (;;) {

@@ -1,29 +1,22 @@
 import { isPlaceholder } from './placeholders.js';
-import { findMatches, isMachineMade, namedSpan, secretSpan, type TextSpan } from './span.js';
+import { findValues, isMachineMade, namedSpan, secretSpan, type TextSpan } from './span.js';
 
 const bearer = /\b[Bb]earer[ \t:]{1,4}\\*["']?([\w.~+/=-]{12,8192})/g;
 /** The signature of a request, and the proof of a password. */
 const signed = [
-  { needle: 'AWS4', pattern: /\bAWS4-HMAC-SHA256\b[^\n]{0,600}?\bSignature=([0-9a-f]{16,128})/g },
-  { needle: 'Digest', pattern: /\bDigest\b[^\n]{0,400}?\bresponse=\\*"?([0-9a-fA-F]{16,128})/g },
-];
+  ['AWS4', /\bAWS4-HMAC-SHA256\b[^\n]{0,600}?\bSignature=([0-9a-f]{16,128})/g],
+  ['Digest', /\bDigest\b[^\n]{0,400}?\bresponse=\\*"?([0-9a-fA-F]{16,128})/g],
+] as const;
 const basic = /\b[Bb]asic[ \t]{1,4}([A-Za-z0-9+/]{8,1024}={0,2})/g;
 
 /** Values after `Bearer` and `Basic` anywhere in a text, and passwords in the options of commands such as `curl -u`. Linear. */
 export function* headerSecrets(text: string): Generator<TextSpan> {
-  for (const { 0: all, 1: value = '', index } of findMatches(text, bearer, 'earer'))
-    if (isMachineMade(value) && !isPlaceholder(value)) yield secretSpan(index + all.length - value.length, index + all.length);
-  for (const { 0: all, 1: value = '', index } of findMatches(text, basic, 'asic'))
-    if (isUserAndPassword(value)) yield secretSpan(index + all.length - value.length, index + all.length);
-  for (const { pattern, needle } of signed)
-    for (const { 0: all, 1: value = '', index } of findMatches(text, pattern, needle))
-      yield secretSpan(index + all.length - value.length, index + all.length);
+  for (const { value, from, to } of findValues(text, bearer, 'earer')) if (isMachineMade(value) && !isPlaceholder(value)) yield secretSpan(from, to);
+  for (const { value, from, to } of findValues(text, basic, 'asic')) if (isUserAndPassword(value)) yield secretSpan(from, to);
+  for (const [needle, pattern] of signed) for (const { from, to } of findValues(text, pattern, needle)) yield secretSpan(from, to);
   for (const [, needle, pattern] of commands)
-    for (const { 0: all, 1: value = '', index } of findMatches(text, pattern, needle))
-      if (value.length >= 3 && !isPlaceholder(value) && !port.test(value)) {
-        const from = index + all.lastIndexOf(value);
-        yield namedSpan(text, from, from + value.length);
-      }
+    for (const { value, from, to } of findValues(text, pattern, needle))
+      if (value.length >= 3 && !isPlaceholder(value) && !port.test(value)) yield namedSpan(text, from, to);
 }
 
 /** Ports and ranges of ports, as options name them: `-p 127.0.0.1:8080:80/tcp`. */

@@ -46,6 +46,13 @@ export function findMatches(text: string, pattern: RegExp, needle: string): read
 }
 const nothing: readonly RegExpExecArray[] = [];
 
+/** The last group of each match of a pattern, and its place. Every match contains `needle`. */
+export const findValues = (text: string, pattern: RegExp, needle: string): { value: string; from: number; to: number }[] =>
+  findMatches(text, pattern, needle).map(({ 0: all, 1: value = '', index }) => {
+    const from = index + all.lastIndexOf(value);
+    return { value, from, to: from + value.length };
+  });
+
 /** Whether a token can begin at `at`: not after a letter or digit, unless an escape ends in it, such as `\n` in JSON or `%3D`. */
 export function isTokenStart(text: string, at: number): boolean {
   return !/[A-Za-z0-9]/.test(text[at - 1] ?? ' ') || escapeBefore.test(text.slice(Math.max(0, at - 16), at));

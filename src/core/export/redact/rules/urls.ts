@@ -1,5 +1,5 @@
 import { isPlaceholder } from './placeholders.js';
-import { findMatches, namedSpan, runEnd, secretSpan, type TextSpan } from './span.js';
+import { findValues, namedSpan, runEnd, secretSpan, type TextSpan } from './span.js';
 
 /** Maximum number of characters after `://` in which the user and password of a URL are searched. */
 const maxUserInfoLength = 512;
@@ -30,10 +30,7 @@ export function* urlPasswords(text: string): Generator<TextSpan> {
     if (tokenAsUser.test(user) && /\d/.test(user) && /[A-Za-z]/.test(user)) yield secretSpan(from, from + user.length);
   }
   for (const [pattern, needle] of others)
-    for (const { 0: all, 1: value = '', index } of findMatches(text, pattern, needle)) {
-      const from = index + all.lastIndexOf(value);
-      if (!isPlaceholder(value)) yield namedSpan(text, from, from + value.length);
-    }
+    for (const { value, from, to } of findValues(text, pattern, needle)) if (!isPlaceholder(value)) yield namedSpan(text, from, to);
 }
 
 const others = [
