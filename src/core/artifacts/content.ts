@@ -69,11 +69,7 @@ export function* readInTurn(shelf: ReadShelf, nos: readonly ArtifactNo[]): Gener
 export function* readParts(shelf: ReadShelf, no: ArtifactNo): Generator<Uint8Array> {
   const row = contentAt(shelf, no);
   refuseGone(shelf, row);
-  if (row.chunks !== null)
-    yield* readInTurn(
-      shelf,
-      chunkListOf(row).map((chunk) => chunk.no),
-    );
+  if (row.chunks !== null) yield* readInTurn(shelf, chunkNumbers(row));
   else if (isCache(row)) yield* cachedParts(shelf, row);
   else if (row.pack !== null && row.size > heldAtOnce) yield* packedParts(shelf, row, row.pack);
   else yield proved(shelf, row);
@@ -93,9 +89,13 @@ function* packedParts(shelf: ReadShelf, row: ContentRow, pack: number): Generato
   throw new StemmaError('UNAVAILABLE', `${refOfHash(row.hash)} was moved while it was read. Try again.`, { id: refOfHash(row.hash) });
 }
 
-function readPart({ packs }: ReadShelf, pack: number, start: number, length: number): Uint8Array | undefined {
+const readPart = ({ packs }: ReadShelf, pack: number, start: number, length: number): Uint8Array | undefined =>
+  unlessDamaged(() => packs.read({ pack, start }, length));
+
+/** The result of `work`; undefined if it finds damage. */
+export function unlessDamaged<T>(work: () => T): T | undefined {
   try {
-    return packs.read({ pack, start }, length);
+    return work();
   } catch (error) {
     if (error instanceof StemmaError && error.code === 'CORRUPT') return undefined;
     throw error;
@@ -126,11 +126,13 @@ export function readRange(shelf: ReadShelf, no: ArtifactNo, start: number, end: 
 }
 
 /** @throws CORRUPT if the list does not match its checksum. */
-export function chunkListOf(row: Pick<ContentRow, 'chunks' | 'hash'>): Chunk[] {
+function chunkListOf(row: ContentRow): Chunk[] {
   const chunks = row.chunks && decodeChunks(row.chunks, row.hash);
   if (!chunks) throw damaged(row.hash);
   return chunks;
 }
+
+const chunkNumbers = (row: ContentRow): ArtifactNo[] => chunkListOf(row).map(({ no }) => no);
 
 const damaged = (hash: Buffer): StemmaError =>
   corrupt(
@@ -184,13 +186,7 @@ export const isCache = (row: ContentRow): boolean => row.data === null && row.pa
 function fetch(shelf: ReadShelf, row: ContentRow): Uint8Array {
   if (row.data !== null) return row.data;
   if (row.block !== null) return plainBlock(shelf, row.block).subarray(row.blockStart ?? 0, (row.blockStart ?? 0) + row.size);
-  if (row.chunks !== null)
-    return concatBytes(
-      readAll(
-        shelf,
-        chunkListOf(row).map(({ no }) => no),
-      ),
-    );
+  if (row.chunks !== null) return concatBytes(readAll(shelf, chunkNumbers(row)));
   return shelf.packs.read({ pack: row.pack ?? 0, start: row.packStart ?? 0 }, row.storedSize);
 }
 

@@ -1,6 +1,6 @@
-import { type ArtifactNo, StemmaError } from '../base/index.js';
+import type { ArtifactNo } from '../base/index.js';
 import { readProgress, setProgress } from '../store/index.js';
-import { read } from './content.js';
+import { read, unlessDamaged } from './content.js';
 import { restore } from './put.js';
 import type { Shelf } from './shelf.js';
 
@@ -51,15 +51,6 @@ function emptyBlock(shelf: Shelf, block: number): boolean {
   db.run('DELETE FROM block WHERE no = ?', block);
   shelf.blocks.delete(block);
   return true;
-}
-
-function unlessDamaged<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof StemmaError && error.code === 'CORRUPT') return undefined;
-    throw error;
-  }
 }
 
 /** Moves some content out of a sparse pack, or removes an empty pack. True if there is more to do. */

@@ -44,11 +44,8 @@ export function readContent(chain: ReadChain, way: Walk): DocumentContent {
     stop,
     counted: countedInput(chain, tip.id),
     *steps() {
-      const branching = branchingOf(
-        chain,
-        steps.map(({ seq }) => seq),
-      );
-      const path = new Set(steps.map(({ seq }) => seq));
+      const seqs = steps.map(({ seq }) => seq);
+      const [branching, path] = [branchingOf(chain, seqs), new Set(seqs)];
       for (const { step, entries } of entriesInTurn(chain, steps)) {
         const row = commitAt(chain, step.seq);
         const tokens = row.type === 'compaction' && row.parent !== null ? compactedTokens(chain, row, row.parent) : undefined;

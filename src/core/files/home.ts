@@ -1,5 +1,5 @@
 import { homedir, userInfo } from 'node:os';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { badRequest } from '../base/index.js';
 
 /**
@@ -16,3 +16,6 @@ export function homeFolder(): string {
     }
   throw badRequest('HOME', 'This user has no home folder. Set HOME to the path of a folder.');
 }
+
+/** Makes a path that a person typed absolute. A leading `~` means the home folder, as in a shell. */
+export const absolutePath = (given: string): string => (/^~(?=$|[/\\])/.test(given) ? join(homeFolder(), given.slice(1)) : resolve(given));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, mkdirSync, openSync, promises, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { badRequest, StemmaError } from '../base/index.js';
-import { absolutePath } from './absolute.js';
+import { absolutePath } from './home.js';
 import { privateFile, privateFolder, restrictNew, setPermissions } from './private.js';
 import { fileErrorCode } from './reasons.js';
 

@@ -13,7 +13,8 @@ export const unknownFormat = (id: string): Format => ({
   holds: [],
   recognize: () => 0,
   parse: (delta) => {
-    const text = rawText(id, delta);
+    const { words, text: content } = describe(delta);
+    const text = `What the previous session knew is recorded in the format ${id}, which is not read here. ${words}\n\n${content}`;
     const key = `raw-${digest(delta, 16)}.0` as EntryKey;
     return {
       entries:
@@ -30,12 +31,6 @@ export const unknownFormat = (id: string): Format => ({
   concat: concatBytes,
   cut: (delta) => delta,
 });
-
-/** The delta as text for a model that may understand the format. */
-function rawText(id: string, delta: Uint8Array): string {
-  const { words, text } = describe(delta);
-  return `What the previous session knew is recorded in the format ${id}, which is not read here. ${words}\n\n${text}`;
-}
 
 /** A description of the content, made without knowing the format. */
 export const describeRaw = (id: string, delta: Uint8Array): string => `The format ${id} is not read here. ${describe(delta).words}`;

@@ -223,15 +223,14 @@ class Storer {
     joinAnswers(chain, made.seqs);
     const attached = attachWaiting(chain, found.path, replaceStored(chain), this.#recorder);
     contentIsRead();
-    const place = (problem: { line: number; reason: string }): Skip => ({ path: found.path, line: problem.line, reason: problem.reason });
+    const place = ({ line, reason }: Omit<Skip, 'path'>): Skip => ({ path: found.path, line, reason });
+    const refused = this.#problem === undefined ? [] : [{ line: 0, reason: this.#problem }];
     return {
       commits: this.#commits,
       entries: this.#entries,
       tips: tips.map((row) => row.id),
       sessions: 1,
-      skipped: [...plan.skipped, ...(requests?.problems ?? []), ...(this.#problem === undefined ? [] : [{ line: 0, reason: this.#problem }])].map(
-        place,
-      ),
+      skipped: [...plan.skipped, ...(requests?.problems ?? []), ...refused].map(place),
       notes: [...plan.notes.map(place), ...laidOut.notes.map(place), ...attached],
     };
   }

@@ -71,10 +71,8 @@ export function planAmong<Planned extends { readonly plan: ImportPlan | Until }>
   const { holders } = first.tracked;
   if (holders.size === 0 || !isWhole(first.planned)) return first;
   const isOwn = ({ context }: Waiting): boolean => basename(path).includes(commitAt(chain, context).sessionId ?? basename(path));
-  const others = commitsOf(
-    chain,
-    allWaiting(chain).filter((one) => !isOwn(one)),
-  );
+  const strangers = allWaiting(chain).filter((one) => !isOwn(one));
+  const others = commitsOf(chain, strangers);
   if (![...others].some((seq) => holders.has(seq))) return first;
   const second = without(new Set([...others, ...first.waiting]));
   return isWhole(second.planned) ? second : first;

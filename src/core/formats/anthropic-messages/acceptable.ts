@@ -1,6 +1,6 @@
 import { isObject, type Json, stringAt, wellFormed } from '../../base/index.js';
 import { leftOutImage, maxImageBytes } from '../shared/images.js';
-import { interrupted, noContent, type WireBlock, type WireMessage } from './write-messages.js';
+import { interrupted, isResult, noContent, type WireBlock, type WireMessage } from './write-messages.js';
 
 /**
  * The messages without what the Messages API refuses: results follow their calls in the next message, no text is empty or holds half of a character,
@@ -23,19 +23,15 @@ export function acceptable(messages: readonly WireMessage[], isWhole: boolean): 
     if (blocks.length === 0) continue;
     if (isWhole && message.role === 'assistant' && made.length === 0) put('user', [{ type: 'text', text: noContent }]);
     put(message.role, blocks);
-    const calls = message.role === 'assistant' ? blocks.filter(isCall) : [];
-    if (calls.length > 0)
-      put(
-        'user',
-        calls.map(({ id }) => results.get(id as string) ?? unanswered(id as string)),
-      );
+    const calls = message.role === 'assistant' ? blocks.filter(isCall).map(({ id }) => id as string) : [];
+    const answers = calls.map((id) => results.get(id) ?? unanswered(id));
+    if (answers.length > 0) put('user', answers);
   }
   return made.map(({ role, blocks }) => ({ role, content: blocks }));
 }
 
 const readBlocks = ({ content }: WireMessage): readonly WireBlock[] => (typeof content === 'string' ? [{ type: 'text', text: content }] : content);
 const isCall = ({ type }: WireBlock): boolean => type === 'tool_use';
-const isResult = ({ type }: WireBlock): boolean => type === 'tool_result';
 const isEmpty = ({ type, text }: WireBlock): boolean => type === 'text' && (text ?? '').trim() === '';
 const unanswered = (id: string): WireBlock => ({ type: 'tool_result', tool_use_id: id, content: interrupted, is_error: true });
 

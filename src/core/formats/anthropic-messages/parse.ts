@@ -66,18 +66,10 @@ export function recognizeDocument(head: Uint8Array): number {
 function read(delta: Uint8Array): { document: Document; problems: readonly Problem[] } {
   const value = delta.length === 0 ? { messages: [] } : parseShallow(decodeText(delta));
   const messages = Array.isArray(value) ? value : isObject(value) && Array.isArray(value.messages) ? value.messages : undefined;
-  if (!messages)
-    return {
-      document: { system: [], messages: [] },
-      problems: [{ line: 0, reason: value === undefined ? 'not JSON' : 'JSON without a list of messages' }],
-    };
-  const system = isObject(value)
-    ? typeof value.system === 'string'
-      ? [{ type: 'text', text: value.system }]
-      : Array.isArray(value.system)
-        ? value.system
-        : []
-    : [];
+  const reason = value === undefined ? 'not JSON' : 'JSON without a list of messages';
+  if (!messages) return { document: { system: [], messages: [] }, problems: [{ line: 0, reason }] };
+  const told = isObject(value) ? value.system : undefined;
+  const system = typeof told === 'string' ? [{ type: 'text', text: told }] : Array.isArray(told) ? told : [];
   const odd = messages.flatMap((message: Json, at): Problem[] =>
     isObject(message) && (message.role === 'user' || message.role === 'assistant' || message.role === 'system')
       ? []
@@ -101,8 +93,8 @@ const makeKey = (sort: string, at: number, content: Json, block: number): EntryK
 function messageEntries(message: JsonObject, at: number): readonly ParsedEntry[] {
   const role = message.role === 'assistant' ? 'assistant' : message.role === 'system' ? 'system' : 'user';
   const name = makeKey('m', at, message, 0).slice(0, -2);
-  const blocks: readonly Json[] =
-    typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : Array.isArray(message.content) ? message.content : [];
+  const { content } = message;
+  const blocks: readonly Json[] = typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [];
   let number = 0;
   return blocks.flatMap((block) =>
     isObject(block) ? blockEntries(block, role).map((entry) => ({ ...entry, key: `${name}.${number++}` as EntryKey, messageId: name })) : [],

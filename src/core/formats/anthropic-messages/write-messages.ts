@@ -98,7 +98,7 @@ const absent: WireBlock = { type: 'absent' };
 
 /** Pairs calls and results; each id occurs once. */
 function paired(drafts: readonly Draft[], keepsOpen: boolean): Draft[] {
-  const answered = new Set(drafts.flatMap(({ blocks }) => blocks.flatMap((block) => (block.type === 'tool_result' ? [block.tool_use_id] : []))));
+  const answered = new Set(drafts.flatMap(({ blocks }) => blocks.filter(isResult).map((block) => block.tool_use_id)));
   const lastWord = drafts.findLastIndex((one, at) =>
     one.role === 'user' ? !one.attachment && !one.blocks.some(isResult) : drafts.slice(at + 1).every((after) => after.role === 'user'),
   );
@@ -129,7 +129,8 @@ function paired(drafts: readonly Draft[], keepsOpen: boolean): Draft[] {
   const results = unanswered.map((block) => ({ type: 'tool_result', tool_use_id: block.id as string, content: interrupted, is_error: true }));
   return results.length === 0 ? kept : [...kept, { role: 'user', id: undefined, attachment: false, blocks: results }];
 }
-const isResult = (block: WireBlock): boolean => block.type === 'tool_result';
+/** Whether the block is the result of a call. */
+export const isResult = ({ type }: WireBlock): boolean => type === 'tool_result';
 /** The runtime's placeholder for an empty message. */
 export const noContent = '(no content)';
 const nothing = (): WireBlock => ({ type: 'text', text: noContent });
@@ -172,8 +173,6 @@ function writeBlock(entry: WritableEntry): WireBlock | undefined {
 }
 const isBlock = (value: unknown): value is WireBlock => typeof value === 'object' && value !== null && typeof (value as WireBlock).type === 'string';
 
-const endsRun = (one: Draft): boolean => one.role === 'assistant' || one.blocks.some((block) => block.type === 'tool_result');
-
 /** Within consecutive user messages, the texts of the agent come first. */
 function reorder(drafts: readonly Draft[]): Draft[] {
   const ordered: Draft[] = [];
@@ -183,7 +182,7 @@ function reorder(drafts: readonly Draft[]): Draft[] {
     run = [];
   };
   for (const one of drafts) {
-    if (endsRun(one)) {
+    if (one.role === 'assistant' || one.blocks.some(isResult)) {
       flush();
       ordered.push(one);
     } else run.push(one);

@@ -15,7 +15,7 @@ import {
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
-import { argumentsOf, bookkeeping, readData, readType, sentText, summaryIn } from './schema.js';
+import { argumentsOf, bookkeeping, readData, readType, sentText } from './schema.js';
 
 /** The usage of calls by their id. Its record comes before the answer's. */
 export type Gathered = ReadonlyMap<string, TokenUsage>;
@@ -57,7 +57,7 @@ export function readEntries(record: JsonObject, usages: Gathered): readonly Numb
     case 'tool.execution_complete':
       return [[0, resultDraft(data)]];
     case 'session.compaction_complete':
-      return data.success === true ? [[0, summarized(summaryIn(data))]] : [[0, noted(type, data)]];
+      return data.success === true ? [[0, summarized(stringAt(data, 'summaryContent') ?? '')]] : [[0, noted(type, data)]];
     case 'session.shutdown':
       return totalsOf(data);
     case 'session.error':

@@ -16,10 +16,9 @@ export const readType = (record: JsonObject): string => (typeof record.type === 
 /** The subagent that the event belongs to. Older versions name the call that started it instead. */
 export function laneOf(record: JsonObject): string | undefined {
   const data = readData(record);
-  return stringAt(record, 'agentId') ?? stringAt(data, 'agentId') ?? (startsOrEnds(record) ? undefined : stringAt(data, 'parentToolCallId'));
+  const call = readType(record).startsWith('subagent.') ? undefined : stringAt(data, 'parentToolCallId');
+  return stringAt(record, 'agentId') ?? stringAt(data, 'agentId') ?? call;
 }
-
-const startsOrEnds = (record: JsonObject): boolean => readType(record).startsWith('subagent.');
 
 /** Older versions stored arguments as JSON text. */
 export function argumentsOf(value: Json | undefined): Json {
@@ -29,9 +28,6 @@ export function argumentsOf(value: Json | undefined): Json {
 
 /** The text that the model got for a prompt. */
 export const sentText = (data: JsonObject): string => stringAt(data, 'transformedContent') ?? stringAt(data, 'content') ?? '';
-
-/** The framing in which the agent sends a summary (1.0.102). */
-export const summaryIn = (data: JsonObject): string => stringAt(data, 'summaryContent') ?? '';
 
 /** Events that only describe how the agent works. Their lines are stored but become no entries. */
 export const bookkeeping: ReadonlySet<string> = new Set([

@@ -55,10 +55,8 @@ export function readMembers(told: readonly ReadSpan[], isLarge = false): readonl
   const spans = spansOnce(told);
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const starts = startsIn(spans, byId);
-  const groups = Map.groupBy(
-    spans.filter((span) => operationOf(span) !== undefined),
-    (span) => conversationOf(span, byId).id,
-  );
+  const known = spans.filter((span) => operationOf(span) !== undefined);
+  const groups = Map.groupBy(known, (span) => conversationOf(span, byId).id);
   return [...groups].flatMap(([id, some]): Member[] => {
     const records = makeRecords(some, starts, isLarge);
     if (records.length === 0) return [];

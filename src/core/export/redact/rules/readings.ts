@@ -181,11 +181,7 @@ const continuedLine = /(?<=[\w+/=.~-])\\+(?:\r?\n|n)[ \t]{0,40}(?=[\w+/=.~-])/g;
 function joinedStrings(text: string): TextReading | undefined {
   if (!/["'`]|\\\n/.test(text)) return undefined;
   const matches = [...text.matchAll(betweenStrings), ...(text.includes('\\\n') || text.includes('\\\r') ? text.matchAll(continuedLine) : [])];
-  return withoutRanges(
-    text,
-    'all',
-    matches.map(({ 0: all, index }) => [index, index + all.length]),
-  );
+  return withoutRanges(text, 'all', rangesOf(matches));
 }
 
 /** The end of a line with a long word, and the lead of the next line: an indent, or the mark of a quotation or a diff. */
@@ -195,12 +191,11 @@ const wrap =
 function joinedLines(text: string): TextReading | undefined {
   if (!text.includes('\n') && !text.includes('\\n')) return undefined;
   const joints = [...text.matchAll(wrap)].filter(({ 1: next = '' }) => isRandom(next));
-  return withoutRanges(
-    text,
-    'tokens',
-    joints.map(({ 0: all, index }) => [index, index + all.length]),
-  );
+  return withoutRanges(text, 'tokens', rangesOf(joints));
 }
+
+const rangesOf = (matches: Iterable<RegExpExecArray>): (readonly [number, number])[] =>
+  Array.from(matches, ({ 0: all, index }) => [index, index + all.length]);
 
 function withoutRanges(text: string, rules: TextReading['rules'], ranges: readonly (readonly [number, number])[]): TextReading | undefined {
   const made = new Rewriting(text);
@@ -213,11 +208,7 @@ const inWord = /(?<=[\w.~-])(?:<\/?(?:span|wbr|b|i|em|strong|mark|code|font|u|s|
 
 function joinedMarkup(text: string): TextReading | undefined {
   if (!/<|\*\*/.test(text)) return undefined;
-  return withoutRanges(
-    text,
-    'tokens',
-    [...text.matchAll(inWord)].map(({ 0: all, index }) => [index, index + all.length]),
-  );
+  return withoutRanges(text, 'tokens', rangesOf(text.matchAll(inWord)));
 }
 
 /** Codes of characters in a list, as programs keep bytes: `103, 104, 112, 95`, `0x67, 0x68`, `01100111 01101000`, `=67=68`. */
