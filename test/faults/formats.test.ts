@@ -188,7 +188,7 @@ function checkFormat(format: Format, bytes: Buffer, below: Below): void {
   const last = entries[below(Math.max(1, entries.length))];
   if (last) refusing(() => format.parse(format.cut(bytes, last.key)));
   format.parse(format.concat([bytes, bytes]));
-  refusing(() => format.session?.(bytes, { ...options, title: 'x' }));
+  refusing(() => format.session?.(bytes, options));
   const target = formats[below(formats.length)] as Format;
   const shown = entries.filter((entry) => !entry.marks?.includes('hidden')).map(writable);
   const again = target.parse(target.write(shown, options));

@@ -131,7 +131,6 @@ export interface SessionOptions {
   readonly now: Timestamp;
   /** The folder in which the session will be resumed. */
   readonly cwd?: string;
-  readonly title?: string;
   /** True if the deltas are an imported file, byte for byte. A format whose agent accepts this file leaves it unchanged. */
   readonly isUnchanged?: boolean;
   /** The system prompt and the tools of the last call, if known, for formats that contain them. */
@@ -156,7 +155,6 @@ export interface WriteOptions {
   readonly now: Timestamp;
   readonly sessionId?: string;
   readonly cwd?: string;
-  readonly model?: string;
   /** The parent of the first written record, in formats that link records. */
   readonly parentRecord?: string;
   /** True for content of a commit: a call without a result stays open. Without it, the format closes open calls as its runtime does. */

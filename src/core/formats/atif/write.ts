@@ -184,7 +184,7 @@ export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8
       ...(isObject(rest.extra) ? rest.extra : {}),
       stemma: {
         session: options.sessionId,
-        ...defined({ cwd: options.cwd, title: options.title }),
+        ...defined({ cwd: options.cwd }),
       },
     },
   };

@@ -30,12 +30,9 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
     (record) =>
       !isChained(record) && (sessionRecords.has(String(record.type)) || (record.type === 'summary' && uuids.has(stringAt(record, 'leafUuid')))),
   );
-  const titled = loose.some((record) => record.type === 'custom-title') || options.title === undefined;
-  const title: JsonObject[] = titled ? [] : [{ type: 'custom-title', customTitle: options.title as string, sessionId: options.sessionId }];
   const lines = [
     ...linked(chain, options),
     ...loose.map((record) => ({ ...record, ...('sessionId' in record ? { sessionId: options.sessionId } : {}) })),
-    ...title,
   ];
   return encodeLines(lines);
 }

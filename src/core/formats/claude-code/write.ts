@@ -102,7 +102,7 @@ function writeRecord(group: readonly WrittenBlock[], { uuid, parentUuid, options
       isMeta: false,
       ...tail,
     };
-  if (isAssistant(first)) return { ...envelope, type: 'assistant', ...answerOf(group, uuid, options), ...tail };
+  if (isAssistant(first)) return { ...envelope, type: 'assistant', ...answerOf(group, uuid), ...tail };
   return { ...envelope, type: 'user', ...turnOf(group), ...tail };
 }
 /** The version that these records imitate. */
@@ -120,14 +120,14 @@ function attachmentOf(group: readonly WrittenBlock[]): object {
   };
 }
 
-function answerOf(group: readonly WrittenBlock[], uuid: string, options: WriteOptions): object {
+function answerOf(group: readonly WrittenBlock[], uuid: string): object {
   const { entry } = group[0] as WrittenBlock;
   const failed = entry.marks?.includes('api-error') === true;
   const message = {
     id: entry.messageId ?? `msg_${uuid.replaceAll('-', '').slice(0, 24)}`,
     type: 'message',
     role: 'assistant',
-    model: failed ? '<synthetic>' : (entry.author ?? options.model ?? '<synthetic>'),
+    model: failed ? '<synthetic>' : (entry.author ?? '<synthetic>'),
     content: inPlace(group, positionOf, ({ entry: one }) => answerBlock(one), noText),
     stop_reason: group.some(({ entry: { kind } }) => kind === 'tool_call') ? 'tool_use' : 'end_turn',
     stop_sequence: null,

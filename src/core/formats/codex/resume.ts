@@ -41,7 +41,7 @@ export function writeSession(delta: Uint8Array, options: SessionOptions): Uint8A
 const isKept = (event: JsonObject): boolean =>
   event.type !== 'thread_rolled_back' && event.type !== 'token_count' && event.type !== 'thread_name_updated';
 
-function sessionLine(meta: JsonObject, context: JsonObject | undefined, { sessionId, now, cwd, title }: SessionOptions): JsonObject {
+function sessionLine(meta: JsonObject, context: JsonObject | undefined, { sessionId, now, cwd }: SessionOptions): JsonObject {
   const own = Object.fromEntries(Object.entries(meta).filter(([key]) => !originalOnly.includes(key)));
   return {
     ...own,
@@ -53,6 +53,5 @@ function sessionLine(meta: JsonObject, context: JsonObject | undefined, { sessio
     source: isObject(own.source) ? 'cli' : (own.source ?? 'cli'),
     // The agent refuses a session without a provider, and reports an error for a session of a provider that it is not configured for.
     model_provider: own.model_provider ?? 'openai',
-    ...(title !== undefined && { title }),
   };
 }

@@ -12,7 +12,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
   const lines = groupMessages(entries.filter(isHeld), fits).map((group) => {
     // The agent (1.0.102) refuses an id of another form.
     const id = nameOf(group.name !== undefined && uuid.test(group.name) ? group.name : undefined);
-    const line = { ...eventOf(group, id, options), id, timestamp: group.entries[0].at ?? options.now, parentId };
+    const line = { ...eventOf(group, id), id, timestamp: group.entries[0].at ?? options.now, parentId };
     parentId = id;
     return `${JSON.stringify(line)}\n`;
   });
@@ -32,7 +32,7 @@ function fits(entry: WritableEntry, group: readonly WritableEntry[]): boolean {
   return before < after || (before === after && entry.kind !== 'text');
 }
 
-function eventOf({ entries }: EntryGroup, id: string, options: WriteOptions): object {
+function eventOf({ entries }: EntryGroup, id: string): object {
   const [first] = entries;
   const { text = '' } = first;
   if (first.kind === 'summary') return { type: 'session.compaction_complete', data: { success: true, summaryContent: text } };
@@ -40,7 +40,7 @@ function eventOf({ entries }: EntryGroup, id: string, options: WriteOptions): ob
     case 'system':
       return { type: 'system.message', data: { role: 'system', content: text } };
     case 'assistant':
-      return { type: 'assistant.message', data: answerData(entries, id, options) };
+      return { type: 'assistant.message', data: answerData(entries, id) };
     case 'tool':
       return { type: 'tool.execution_complete', data: resultData(first) };
     default: {
@@ -50,7 +50,7 @@ function eventOf({ entries }: EntryGroup, id: string, options: WriteOptions): ob
   }
 }
 
-function answerData(entries: EntryGroup['entries'], messageId: string, { model }: WriteOptions): object {
+function answerData(entries: EntryGroup['entries'], messageId: string): object {
   const thinking = entries.filter(({ kind }) => kind === 'thinking');
   const sealed = thinking.map(({ result }) => result as { readonly signature?: string; readonly data?: string } | undefined);
   const isSealed = sealed.some((seal) => seal?.signature !== undefined || seal?.data !== undefined);
@@ -63,7 +63,7 @@ function answerData(entries: EntryGroup['entries'], messageId: string, { model }
   const calls = entries.filter(({ kind }) => kind === 'tool_call');
   return {
     messageId,
-    model: entries[0].author ?? model ?? 'unknown',
+    model: entries[0].author ?? 'unknown',
     content: textsOf(entries, 'text'),
     toolRequests: calls.map(({ toolCallId, toolName, arguments: input }) => ({
       toolCallId: toolCallId ?? '',

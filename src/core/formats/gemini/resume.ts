@@ -11,7 +11,7 @@ import { historyIn, isContext, isMessage } from './schema.js';
  * histories of compressions. Lines that were imported in parts are joined again. The contexts from starts of the agent are dropped, because the agent
  * sends them again. An unchanged file stays unchanged.
  */
-export function writeSession(delta: Uint8Array, { sessionId, now, cwd, title, isUnchanged }: SessionOptions): Uint8Array {
+export function writeSession(delta: Uint8Array, { sessionId, now, cwd, isUnchanged }: SessionOptions): Uint8Array {
   if (isUnchanged) return delta;
   const { pieces } = scanValues(delta);
   const lines: JsonObject[] = [];
@@ -36,7 +36,6 @@ export function writeSession(delta: Uint8Array, { sessionId, now, cwd, title, is
     startTime: now,
     lastUpdated: now,
     kind: 'main',
-    ...(title !== undefined && { summary: title }),
   };
   return encodeLines([header, ...lines]);
 }

@@ -81,7 +81,7 @@ function writeMessage(group: Group, tools: Tools, options: WriteOptions): object
   const envelope = { id: group.id, timestamp: entry.at ?? options.now };
   switch (group.sort) {
     case 'answer':
-      return { ...envelope, type: 'gemini', ...answerOf(group, tools.answers), model: entry.author ?? options.model ?? 'unknown' };
+      return { ...envelope, type: 'gemini', ...answerOf(group, tools.answers), model: entry.author ?? 'unknown' };
     case 'summary':
       return { ...envelope, type: 'user', content: [{ text: asSummary(entry.text ?? '') }] };
     case 'note':

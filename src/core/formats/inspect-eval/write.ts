@@ -24,7 +24,7 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
     run_id: sessionId,
     task_id: sessionId,
     created: now,
-    task: options.title ?? 'session',
+    task: 'session',
     dataset: { name: 'stemma', samples: 1, sample_ids: [1] },
     model,
     config: {},

@@ -23,7 +23,7 @@ const writtenAs = '1.18.34';
 export const opencodeId = (sessionId: string): string => `ses_${sessionId.replaceAll('-', '').slice(0, 26)}`;
 
 /** A document for `opencode import`, in the version of the session. Ids are new, and ids and times in order, by which the agent sorts. */
-export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, title }: SessionOptions): Uint8Array {
+export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd }: SessionOptions): Uint8Array {
   const lines = withoutRepeats(
     scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isMessage(record) ? [record] : [])),
     newId,
@@ -31,7 +31,7 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
   const id = opencodeId(sessionId);
   const ids = idsIn(newId);
   const directory = cwd ?? lines.map(({ info }) => stringAt(info.path, 'cwd')).find((one) => one !== undefined) ?? '/';
-  const named = title ?? writeTitle(lines) ?? 'Imported from Stemma';
+  const named = writeTitle(lines) ?? 'Imported from Stemma';
   if (lines.some(({ info }) => isSecond(info))) return writeSecond(lines, { id, title: named, directory, now, newMessageId: (ms) => ids('msg', ms) });
   const newIds = new Map(lines.map((line) => [stringAt(line.info, 'id') ?? '', ids('msg', createdAt(line))]));
   const models = modelsFor(lines);

@@ -22,7 +22,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     const key = isFree ? (group.name as string) : options.newId();
     used.add(key);
     const line = writeLine(group, key, options);
-    return group.sort === 'summary' ? [requestFor(line, options), line] : [line];
+    return group.sort === 'summary' ? [requestFor(line), line] : [line];
   });
   return encodeLines(lines);
 }
@@ -59,10 +59,10 @@ function writeLine({ sort, entries }: Group, key: string, options: WriteOptions)
   const created = Date.parse(at);
   const shared = { id: `msg_${key}`, time: { created } };
   const parts = partsFor(entries, created);
-  if (sort === 'user') return { key, info: { ...shared, role: 'user', agent: 'build', model: chooseModel(undefined, options) }, parts };
+  if (sort === 'user') return { key, info: { ...shared, role: 'user', agent: 'build', model: chooseModel(undefined) }, parts };
   const isOrphan = entries.every(({ entry }) => entry.role === 'tool');
   if (isOrphan) return { key, info: { ...shared, role: 'tool' }, parts };
-  const { modelID, providerID } = chooseModel(first.entry, options);
+  const { modelID, providerID } = chooseModel(first.entry);
   const fault = entries.find(({ entry }) => entry.marks?.includes('api-error'))?.entry;
   const hasCalls = entries.some(({ entry }) => entry.kind === 'tool_call');
   return {
@@ -86,19 +86,19 @@ function writeLine({ sort, entries }: Group, key: string, options: WriteOptions)
 }
 
 /** The message that requests a compaction, which the summary answers. */
-function requestFor({ info, key }: MessageLine, options: WriteOptions): MessageLine {
+function requestFor({ info, key }: MessageLine): MessageLine {
   const name = `${String(key)}-request`;
   return {
     key: name,
-    info: { id: `msg_${name}`, role: 'user', time: info.time as Json, agent: 'build', model: chooseModel(undefined, options) },
+    info: { id: `msg_${name}`, role: 'user', time: info.time as Json, agent: 'build', model: chooseModel(undefined) },
     parts: [{ type: 'compaction', auto: false }],
   };
 }
 
-function chooseModel(entry: WritableEntry | undefined, options: WriteOptions): { readonly providerID: string; readonly modelID: string } {
+function chooseModel(entry: WritableEntry | undefined): { readonly providerID: string; readonly modelID: string } {
   const provider = entry?.marks?.find((mark) => mark.startsWith('via:'))?.slice(4);
   // pi records the interface and the provider.
-  return { providerID: provider?.split('/').at(-1) || 'anthropic', modelID: entry?.author ?? options.model ?? unknownModel };
+  return { providerID: provider?.split('/').at(-1) || 'anthropic', modelID: entry?.author ?? unknownModel };
 }
 
 /** An empty part replaces a removed part, so that the other parts keep their keys. */

@@ -78,7 +78,7 @@ export function packSpans(formatId: string, entries: readonly ParsedEntry[], opt
   const document = {
     resourceSpans: [
       {
-        resource: { attributes: attributesOf({ 'service.name': 'stemma', ...(options.title !== undefined && { 'stemma.title': options.title }) }) },
+        resource: { attributes: attributesOf({ 'service.name': 'stemma' }) },
         scopeSpans: [{ scope: { name: 'stemma' }, spans: [agent, ...spans] }],
       },
     ],

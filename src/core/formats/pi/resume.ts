@@ -10,7 +10,7 @@ type Line = JsonObject & { readonly id: string };
  * and records keep their ids. Kept messages are written once, before their compaction. If the file has other records there, copies follow the
  * compaction, so that the model gets the same messages.
  */
-export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, title }: SessionOptions): Uint8Array {
+export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd }: SessionOptions): Uint8Array {
   const { pieces } = scanLines(delta);
   const header = pieces.find(({ record }) => record && isHeader(record))?.record;
   const lines = pieces.flatMap((piece): Line[] => {
@@ -41,8 +41,6 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd, ti
     add({ ...line, firstKeptEntryId: line.id });
     for (const copy of kept) add({ ...copy, id: newId() });
   }
-  const named = title === undefined || placed.some(({ type }) => type === 'session_info');
-  if (!named) add({ type: 'session_info', id: newId(), timestamp: now, name: title });
   const head = { type: 'session', version: 3, id: sessionId, timestamp: now, cwd: cwd ?? stringAt(header, 'cwd') ?? '/' };
   const chained = placed.map(({ type, id, parentId: _, timestamp, ...rest }, number) => ({
     type,

@@ -26,7 +26,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     used.add(name);
     const id = idIn(name);
     const timestamp = timeIn(name) ?? first.entry.at ?? options.now;
-    lines.push(writeRecord(group, { id, parentId, timestamp }, options));
+    lines.push(writeRecord(group, { id, parentId, timestamp }));
     parentId = id;
   }
   return encodeLines(lines);
@@ -82,7 +82,7 @@ interface Envelope {
   readonly timestamp: string;
 }
 
-function writeRecord(group: readonly Block[], envelope: Envelope, options: WriteOptions): object {
+function writeRecord(group: readonly Block[], envelope: Envelope): object {
   const { entry } = group[0] as Block;
   const ms = Date.parse(envelope.timestamp);
   const message = (body: object): object => ({ type: 'message', ...envelope, message: { ...body, timestamp: ms } });
@@ -98,7 +98,7 @@ function writeRecord(group: readonly Block[], envelope: Envelope, options: Write
     };
   switch (sortOf(entry)) {
     case 'answer':
-      return message(answerMessage(group, options));
+      return message(answerMessage(group));
     case 'result':
       return message(resultMessage(group));
     case 'system':
@@ -157,7 +157,7 @@ function systemMessage(group: readonly Block[]): object {
   };
 }
 
-function answerMessage(group: readonly Block[], options: WriteOptions): object {
+function answerMessage(group: readonly Block[]): object {
   const { entry } = group[0] as Block;
   const [api = '', provider = ''] = (entry.marks?.find((mark) => mark.startsWith('via:'))?.slice(4) ?? 'anthropic-messages/anthropic').split('/');
   const fault = group.find(({ entry: one }) => one.marks?.includes('api-error'));
@@ -171,7 +171,7 @@ function answerMessage(group: readonly Block[], options: WriteOptions): object {
     ),
     api,
     provider,
-    model: entry.author ?? options.model ?? 'unknown',
+    model: entry.author ?? 'unknown',
     usage: noUsage,
     stopReason: broken ? 'aborted' : fault ? 'error' : hasCalls ? 'toolUse' : 'stop',
     ...(fault?.entry.text ? { errorMessage: fault.entry.text } : {}),

@@ -9,14 +9,14 @@ const version = '0.24.4';
 
 /** Writes entries as records, each the child of the previous one. Facts that Qwen Code has no field for are omitted. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
-  const { newId, now, sessionId = '', cwd = '/' } = options;
+  const { newId, now, sessionId = '', cwd = '/', parentRecord = null } = options;
   const nameOf = namer(newId);
-  let parentUuid: string | null = options.parentRecord ?? null;
+  let parentUuid: string | null = parentRecord;
   const lines = groupMessages(entries.filter(isHeld), fits).map((group) => {
     const uuid = nameOf(group.name);
     const envelope = { uuid, parentUuid, sessionId, timestamp: group.entries[0].at ?? now };
     parentUuid = uuid;
-    return `${JSON.stringify({ ...envelope, ...writeRecord(group, options), cwd, version })}\n`;
+    return `${JSON.stringify({ ...envelope, ...writeRecord(group), cwd, version })}\n`;
   });
   return encodeText(lines.join(''));
 }
@@ -29,7 +29,7 @@ const fits = (entry: WritableEntry, [first]: readonly WritableEntry[]): boolean 
 
 const isMeta = ({ marks }: WritableEntry): boolean => marks?.includes('meta') === true;
 
-function writeRecord({ entries }: EntryGroup, { model }: WriteOptions): object {
+function writeRecord({ entries }: EntryGroup): object {
   const [first] = entries;
   const text = first.text ?? '';
   if (first.kind === 'summary')
@@ -40,7 +40,7 @@ function writeRecord({ entries }: EntryGroup, { model }: WriteOptions): object {
     };
   switch (first.role) {
     case 'assistant':
-      return { type: 'assistant', model: first.author ?? model ?? 'unknown', message: { role: 'model', parts: entries.map(answerPart) } };
+      return { type: 'assistant', model: first.author ?? 'unknown', message: { role: 'model', parts: entries.map(answerPart) } };
     case 'tool': {
       const { toolCallId = '', toolName = '', isError } = first;
       const response = { id: toolCallId, name: toolName, response: isError ? { error: text } : { output: text } };
