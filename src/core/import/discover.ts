@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { decodeText, isObject, type Json, parseJson, StemmaError, toTimestamp } from '../base/index.js';
+import { decodeText, defined, isObject, type Json, parseJson, StemmaError, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type FoundSession, type FoundSource, runtimes } from '../contract/index.js';
 import { type LocatedFile, listInside, readInside, repositoryAt } from '../files/index.js';
@@ -80,12 +80,12 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
         path: file.path,
         sessionId: seen.sessionId ?? basename(file.path, extname(file.path)),
         ...placedIn(seen.cwd),
-        ...((seen.title ?? seen.firstPrompt) !== undefined && { title: seen.title ?? seen.firstPrompt }),
+        ...defined({ title: seen.title ?? seen.firstPrompt }),
         bytes: file.bytes,
         modifiedAt: toTimestamp(file.modifiedAt),
         subagents: subagentsOf(file),
         imported: isImported,
-        ...(problem !== undefined && { problem }),
+        ...defined({ problem }),
       };
     } catch (error) {
       // The file was deleted or cannot be read. An import reports it.
@@ -125,7 +125,7 @@ function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => 
       [...members].map((member) => {
         const { path, bytes, modifiedAt } = documentOf(file, member);
         const { id, title, cwd } = member;
-        const about = { ...placedIn(cwd), ...(title !== undefined && { title }) };
+        const about = { ...placedIn(cwd), ...defined({ title }) };
         return { path, sessionId: id, ...about, bytes, modifiedAt: toTimestamp(modifiedAt), subagents: 0, imported: imported(path, bytes) };
       }),
     ),

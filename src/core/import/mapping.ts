@@ -1,4 +1,4 @@
-import { badRequest } from '../base/index.js';
+import { badRequest, defined } from '../base/index.js';
 import type { Mapping, MappingPreview } from '../contract/index.js';
 import { namedFile } from '../files/index.js';
 import { type ImportableFormat, mappedBy, reasonForNothing, unreadMark } from '../formats/index.js';
@@ -40,12 +40,7 @@ export function previewMapping(path: string, mapping: Mapping): MappingPreview {
     return { member, entries, records, made: new Set(entries.map(({ messageId }) => messageId)).size };
   });
   return {
-    sessions: read.map(({ member: { id, title }, entries, records }) => ({
-      id,
-      ...(title !== undefined && { title }),
-      records,
-      entries: entries.length,
-    })),
+    sessions: read.map(({ member: { id, title }, entries, records }) => ({ id, ...defined({ title }), records, entries: entries.length })),
     entries: (read[0]?.entries ?? [])
       .slice(0, maxShown)
       .map(({ key: _, raw: __, media: ___, messageId: ____, marks: _____, usage: ______, ...entry }) => entry),

@@ -8,6 +8,7 @@ import {
   type ContextId,
   concatBytes,
   corrupt,
+  defined,
   notFound,
   recent,
   toTimestamp,
@@ -161,10 +162,7 @@ export function listSources(chain: ReadChain): Source[] {
       hash: refOfHash(row.hash),
       tips: (JSON.parse(row.tips) as CommitSeq[]).flatMap((seq) => idAt(chain, seq) ?? []),
       importedAt: toTimestamp(row.importedAt),
-      ...(row.title !== null && { title: row.title }),
-      ...(row.sessionId !== null && { sessionId: row.sessionId }),
-      ...(row.cwd !== null && { cwd: row.cwd }),
-      ...(holds && { holds }),
+      ...defined({ title: row.title ?? undefined, sessionId: row.sessionId ?? undefined, cwd: row.cwd ?? undefined, holds }),
     };
   });
 }

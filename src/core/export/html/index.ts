@@ -125,14 +125,12 @@ const entryItem = (entry: ParsedEntry) => {
     key,
     role,
     kind,
-    ...(text !== undefined && { text }),
     // The page shows the command instead of its tags. The text stays as the agent wrote it.
-    ...defined({ command, output, tool: toolName, call: toolCallId, input }),
+    ...defined({ text, command, output, tool: toolName, call: toolCallId, input }),
     ...(isError && { failed: true }),
     ...(media && { media: { type: media.mediaType, size: media.bytes.length, ...shownOf(media) } }),
     ...(kind === 'event' && entry.result !== undefined && { result: entry.result }),
-    ...(at !== undefined && { at: Date.parse(at) }),
-    ...(author !== undefined && { by: author }),
+    ...defined({ at: at === undefined ? undefined : Date.parse(at), by: author }),
     ...(marks && marks.length > 0 && { marks }),
     tokens,
   };

@@ -36,10 +36,7 @@ export function redactor(known: Findings, options: SearchOptions): Redactor {
   const forms = new Map<string, Form>();
   const placeholders: Placeholders = { made: new Map(), numbers: { secret: 0, path: 0, email: 0, ip: 0 } };
   let replacing: ReturnType<typeof replacer> | undefined;
-  const current = (): ReturnType<typeof replacer> => {
-    replacing ??= replacer(forms, options, placeholders);
-    return replacing;
-  };
+  const current = (): ReturnType<typeof replacer> => (replacing ??= replacer(forms, options, placeholders));
   return {
     look: async (texts) => {
       replacing = undefined;

@@ -1,7 +1,8 @@
 import { defined, type EntryKey, isObject, type JsonObject, parseJson, stringAt, type Timestamp } from '../../base/index.js';
 import { type Kind, kinds, type Role, roles } from '../../contract/index.js';
 import type { ParsedEntry } from '../format.js';
-import { countTokens, imageTokens } from '../shared/tokens.js';
+import { pictured } from '../shared/drafts.js';
+import { countTokens } from '../shared/tokens.js';
 import type { CardLine } from './schema.js';
 import { spacedJson, textOfContent } from './schema-texts.js';
 
@@ -60,15 +61,10 @@ const plain = (role: Role, kind: Kind, text: string, marks: readonly string[] = 
 const marksOf = (metadata: JsonObject): string[] =>
   Array.isArray(metadata.marks) ? metadata.marks.filter((mark): mark is string => typeof mark === 'string') : [];
 
-const readRole = (metadata: JsonObject, type: string): Role => {
-  const role = stringAt(metadata, 'role');
-  return roles.find((each) => each === role) ?? (type === 'tool.result' ? 'tool' : 'user');
-};
+const readRole = (metadata: JsonObject, type: string): Role =>
+  roles.find((role) => role === metadata.role) ?? (type === 'tool.result' ? 'tool' : 'user');
 
-const kindOf = (card: CardLine): Kind | undefined => {
-  const kind = stringAt(card.metadata, 'entry_kind');
-  return kinds.find((each) => each === kind);
-};
+const kindOf = ({ metadata }: CardLine): Kind | undefined => kinds.find((kind) => kind === metadata.entry_kind);
 
 /** A call in a provider's shape, `{id, function: {name, arguments}}`, or flat. */
 function readCall(call: JsonObject): Draft {
@@ -139,13 +135,7 @@ function imageOf(card: CardLine, role: Role): Draft | undefined {
   const data = stringAt(card.content.data, 'data');
   if (mediaType === undefined || data === undefined) return undefined;
   return {
-    fields: {
-      role,
-      kind: 'image',
-      media: { mediaType, bytes: Buffer.from(data, 'base64') },
-      ...(card.toolCallId !== undefined && { toolCallId: card.toolCallId }),
-      tokens: imageTokens,
-    },
+    fields: { ...pictured(role, { mediaType, base64: data }), ...defined({ toolCallId: card.toolCallId }) },
     marks: [],
   };
 }

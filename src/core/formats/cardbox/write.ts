@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../base/index.js';
-import type { CardContent, Kind, Role } from '../../contract/index.js';
+import { defined, type Json, type JsonObject } from '../../base/index.js';
+import type { CardContent, Kind } from '../../contract/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
 import { splitKey } from '../shared/keys.js';
 import type { CardLine } from './schema.js';
@@ -39,11 +39,11 @@ function groupEntries(entries: readonly WritableEntry[]): WritableEntry[][] {
 
 function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit<CardLine, 'cardId'> {
   const calls = group.filter((entry) => entry.kind === 'tool_call');
-  const author = 'author' in first && typeof first.author === 'string' ? first.author : authorOf[first.role];
+  const author = first.author ?? first.role;
   const marks: JsonObject = {
-    ...(first.marks?.length ? { marks: [...first.marks] } : {}),
+    ...(first.marks?.length && { marks: [...first.marks] }),
     // A card is a separate message unless another record says otherwise.
-    ...(first.messageId !== undefined && splitKey(first.key)?.name !== first.messageId ? { message_id: first.messageId } : {}),
+    ...(splitKey(first.key)?.name !== first.messageId && defined({ message_id: first.messageId })),
   };
   if (calls.length > 0 && (group.length > 1 || calls.length > 1 || first.kind !== 'tool_call'))
     return {
@@ -55,7 +55,7 @@ function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit
   const type = cardType(first);
   return {
     content: writeContent(first),
-    ...(first.toolCallId !== undefined && { toolCallId: first.toolCallId }),
+    ...defined({ toolCallId: first.toolCallId }),
     metadata: {
       type,
       role: first.role,
@@ -67,8 +67,6 @@ function cardFields(first: WritableEntry, group: readonly WritableEntry[]): Omit
     authorId: author,
   };
 }
-
-const authorOf: Record<Role, string> = { system: 'system', user: 'user', assistant: 'assistant', tool: 'tool' };
 
 /** The kind is stored if the card's type does not imply it. */
 const keptKind = (kind: Kind): JsonObject => (['thinking', 'summary', 'image', 'event'].includes(kind) ? { entry_kind: kind } : {});

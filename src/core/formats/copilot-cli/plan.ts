@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { type JsonObject, stringAt } from '../../base/index.js';
 import type { RecordRole, TreeRecord } from '../shared/branches.js';
 import { objectsIn } from '../shared/drafts.js';
 import type { RecordMark } from '../shared/progress.js';
@@ -25,8 +25,7 @@ function about(records: readonly JsonObject[]): About {
   const start = records.find((record) => readType(record) === 'session.start');
   const resumed = records.find((record) => readType(record) === 'session.resume');
   const folder = (record: JsonObject | undefined): string | undefined => {
-    const context = record && readData(record).context;
-    return isObject(context) ? stringAt(context, 'cwd') : undefined;
+    return record && stringAt(readData(record).context, 'cwd');
   };
   const named = records.findLast((record) => readType(record) === 'session.title_changed' || readType(record) === 'session.renamed');
   return {

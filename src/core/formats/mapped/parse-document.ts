@@ -42,6 +42,11 @@ function linesToRead(text: string): readonly NumberedLine[] {
   return read.slice(0, lengthOfCopy(read));
 }
 
+const textToRead = (document: Uint8Array): string =>
+  linesToRead(decodeText(document))
+    .map(({ line }) => line)
+    .join('\n');
+
 /** The lines that are no JSON, of a document that is not one JSON value, copies of lines, and the line at which a log begins again. */
 export function linesUnread(bytes: Uint8Array): readonly Problem[] {
   const text = decodeText(bytes);
@@ -183,13 +188,9 @@ export function readerOfMappings(mappings: readonly BuiltIn[], endings: readonly
       const sorted = readers.length === 0 ? scalarsFirst(decodeText(document)) : undefined;
       for (const one of sorted === undefined ? readers : mappings.filter(({ begins }) => begins(sorted.slice(0, 4_096), path))) {
         const other = [...(beside ?? new Map<string, Uint8Array>())].find(([name]) => one.beside && name.endsWith(one.beside.other))?.[1];
-        const own = (): string =>
-          one.ofLines
-            ? linesToRead(decodeText(document))
-                .map(({ line }) => line)
-                .join('\n')
-            : decodeText(document);
-        const value = one.read ? one.read(own(), other && decodeText(other)) : documentIn(document);
+        const value = one.read
+          ? one.read(one.ofLines ? textToRead(document) : decodeText(document), other && decodeText(other))
+          : documentIn(document);
         const members = membersIn(one.mapping, value, path);
         if (members && members.length > 0) return members;
         isText ||= one.read !== undefined && one.ofLines === undefined;
