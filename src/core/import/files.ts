@@ -348,25 +348,21 @@ export function unlessUnreadable<T>(read: () => T): T | undefined {
 }
 
 /** The first and the last bytes of a file. */
-export function readEnds(file: LocatedFile, length: number): { readonly head: Uint8Array; readonly tail: Uint8Array; readonly bytes: number } {
+export function readEnds(file: LocatedFile, length: number): { readonly head: Uint8Array; readonly tail: Uint8Array } {
   const { fd, stat } = openLocated(file);
-  const bytes = stat.size;
+  const { size } = stat;
   try {
-    return {
-      head: readAt(fd, 0, Math.min(length, bytes)),
-      tail: bytes > length ? readAt(fd, Math.max(length, bytes - length), bytes) : new Uint8Array(),
-      bytes,
-    };
+    return { head: readAt(fd, 0, Math.min(length, size)), tail: readAt(fd, Math.max(length, size - length), size) };
   } finally {
     closeSync(fd);
   }
 }
 
-/** The bytes from an offset to another, or to the end. Fewer if the file is shorter. */
-export function readRange(file: LocatedFile, start: number, end?: number): Uint8Array {
-  const { fd, stat } = openLocated(file);
+/** The bytes from an offset to another. Fewer if the file is shorter. */
+export function readRange(file: LocatedFile, start: number, end: number): Uint8Array {
+  const { fd } = openLocated(file);
   try {
-    return readAt(fd, start, end ?? stat.size);
+    return readAt(fd, start, end);
   } finally {
     closeSync(fd);
   }

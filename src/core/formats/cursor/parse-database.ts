@@ -30,18 +30,12 @@ function valueAt(rows: DatabaseRows, key: string): Json | undefined {
 
 /** The conversations of the editor. Only keys are listed: the values can be gigabytes. */
 function* composers(rows: DatabaseRows): Generator<Member> {
-  const bubbles = new Map<string, string[]>();
-  const ids: string[] = [];
-  for (const row of rows.each(table, ['key'])) {
-    const key = String(row.key);
-    const [kind, composer = ''] = key.split(':', 2);
-    if (kind === 'composerData') ids.push(key.slice('composerData:'.length));
-    if (kind === 'bubbleId') {
-      const keys = bubbles.get(composer);
-      if (keys) keys.push(key);
-      else bubbles.set(composer, [key]);
-    }
-  }
+  const all = readRows(rows, table, ['key']).map(({ key }) => String(key));
+  const ids = all.flatMap((key) => (key.startsWith('composerData:') ? [key.slice('composerData:'.length)] : []));
+  const bubbles = Map.groupBy(
+    all.filter((key) => key.startsWith('bubbleId:')),
+    (key) => key.split(':', 2)[1],
+  );
   const starters = startersIn(rows, ids);
   const headers = headersIn(rows);
   for (const id of ids.sort()) {

@@ -135,13 +135,7 @@ function itemRecords(rows: DatabaseRows, id: string): readonly Unmapped[] {
     const item = columnJson(row.message_data);
     const isReply = isObject(item) && item.role !== 'user' && item.type !== 'function_call_output';
     reply = isReply ? reply || own : '';
-    const parent = parents.get(own);
-    return {
-      id: own,
-      source: { item, ...(isReply && { call: reply }) },
-      ...(parent !== undefined && { parent }),
-      at: utc(columnText(row.created_at)),
-    };
+    return { id: own, source: { item, ...(isReply && { call: reply }) }, parent: parents.get(own), at: utc(columnText(row.created_at)) };
   });
 }
 

@@ -89,7 +89,7 @@ function recordsIn(thread: JsonObject | undefined): readonly Unmapped[] {
 }
 
 interface Message {
-  readonly id?: string;
+  readonly id?: string | undefined;
   readonly role: string;
   readonly parts: readonly JsonObject[];
 }
@@ -98,8 +98,7 @@ interface Message {
 function messageIn(message: Json): Message {
   const { User: user, Agent: agent } = isObject(message) ? message : {};
   if (isObject(user)) {
-    const id = stringAt(user, 'id');
-    return { ...(id !== undefined && { id }), role: 'user', parts: (Array.isArray(user.content) ? user.content : []).map(readPart) };
+    return { id: stringAt(user, 'id'), role: 'user', parts: (Array.isArray(user.content) ? user.content : []).map(readPart) };
   }
   if (isObject(agent)) {
     const results = isObject(agent.tool_results) ? Object.values(agent.tool_results) : [];
