@@ -47,11 +47,20 @@ export function findMatches(text: string, pattern: RegExp, needle: string): read
 const nothing: readonly RegExpExecArray[] = [];
 
 /** The last group of each match of a pattern, and its place. Every match contains `needle`. */
-export const findValues = (text: string, pattern: RegExp, needle: string): { value: string; from: number; to: number }[] =>
-  findMatches(text, pattern, needle).map(({ 0: all, 1: value = '', index }) => {
+export function findValues(text: string, pattern: RegExp, needle: string): readonly FoundValue[] {
+  const matches = findMatches(text, pattern, needle);
+  // Most patterns match nothing in most texts.
+  if (matches.length === 0) return noValues;
+  return matches.map(({ 0: all, 1: value = '', index }) => {
     const from = index + all.lastIndexOf(value);
     return { value, from, to: from + value.length };
   });
+}
+
+interface FoundValue extends Pick<TextSpan, 'from' | 'to'> {
+  readonly value: string;
+}
+const noValues: readonly FoundValue[] = [];
 
 /** Whether a token can begin at `at`: not after a letter or digit, unless an escape ends in it, such as `\n` in JSON or `%3D`. */
 export function isTokenStart(text: string, at: number): boolean {
