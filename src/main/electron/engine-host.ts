@@ -38,15 +38,24 @@ export function startUtility(options: EngineOptions): EngineHost {
     child.on('exit', (code) => report(`the engine process ended with code ${code}`));
   });
   say(startMessage(options));
+  return hostOver(say, end, (connection, port) => say({ kind: 'connect', connection, caller: 'window' }, [port]));
+}
+
+/** The host of an engine that hears `say`. `open` gives it the port of a new connection. */
+function hostOver(
+  say: (message: ToEngine) => void,
+  onEnd: EngineHost['onEnd'],
+  open: (connection: number, port: MessagePortMain) => void,
+): EngineHost {
   let connections = 0;
   return {
     connect() {
       const { port1, port2 } = new MessageChannelMain();
-      say({ kind: 'connect', connection: ++connections, caller: 'window' }, [port2]);
+      open(++connections, port2);
       return port1;
     },
     setStartup: (startup) => say({ kind: 'startup', startup }),
-    onEnd: end,
+    onEnd,
     stop: () => say({ kind: 'stop' }),
   };
 }
@@ -84,24 +93,15 @@ export function startNode(node: string, options: EngineOptions): EngineHost {
     });
   });
   say(startMessage(forNode(options)));
-  let connections = 0;
-  return {
-    connect() {
-      const { port1, port2 } = new MessageChannelMain();
-      const connection = ++connections;
-      ports.set(connection, port2);
-      port2.on('message', ({ data }) => say({ kind: 'frame', connection, frame: data }));
-      port2.on('close', () => {
-        if (ports.delete(connection)) say({ kind: 'close', connection });
-      });
-      say({ kind: 'connect', connection, caller: 'window' });
-      port2.start();
-      return port1;
-    },
-    setStartup: (startup) => say({ kind: 'startup', startup }),
-    onEnd: end,
-    stop: () => say({ kind: 'stop' }),
-  };
+  return hostOver(say, end, (connection, port) => {
+    ports.set(connection, port);
+    port.on('message', ({ data }) => say({ kind: 'frame', connection, frame: data }));
+    port.on('close', () => {
+      if (ports.delete(connection)) say({ kind: 'close', connection });
+    });
+    say({ kind: 'connect', connection, caller: 'window' });
+    port.start();
+  });
 }
 
 /** The environment without Electron's own switches. */

@@ -74,5 +74,12 @@ export function recoverPage(window: BrowserWindow, load: (place: string) => Prom
   window.on('responsive', () => logEvent('page-responsive', {}));
 }
 
+/** Shows a window in front of all others. */
+export function bringForward(window: BrowserWindow): void {
+  if (window.isMinimized()) window.restore();
+  window.show();
+  window.focus();
+}
+
 /** The window that has the focus, else the first one. */
 export const frontWindow = (): BrowserWindow | undefined => BrowserWindow.getFocusedWindow() ?? BrowserWindow.getAllWindows()[0];

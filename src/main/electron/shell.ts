@@ -8,7 +8,7 @@ import { type EngineHost, startNode, startUtility } from './engine-host.js';
 import { lead, setMenu } from './menu.js';
 import { hasLoaded, type Named, namedBy, namedIn, namesAny } from './named.js';
 import { tellPage } from './page.js';
-import { frontWindow, recoverPage } from './recovery.js';
+import { bringForward, frontWindow, recoverPage } from './recovery.js';
 import { isOurPage, origin, secureContents, secureSession } from './security.js';
 import { watchCapture } from './tray.js';
 import { watchUpdates } from './updates.js';
@@ -129,9 +129,7 @@ function showNamed(named: Named): void {
   const front = frontWindow();
   const isOnlyLink = named.link && named.paths.length === 0 && !named.project;
   if (front && (isOnlyLink || !namesAny(named)) && hasLoaded(front.webContents)) {
-    if (front.isMinimized()) front.restore();
-    front.show();
-    front.focus();
+    bringForward(front);
     if (named.link) tellPage(front, 'command', { name: 'link', url: named.link });
     return;
   }

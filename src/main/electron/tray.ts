@@ -2,6 +2,7 @@ import { BrowserWindow, Menu, Notification, Tray } from 'electron';
 import { built } from '../launch/index.js';
 import { line, say } from '../terminal/index.js';
 import { type MenuProject, type News, type PageState, pageState } from './page.js';
+import { bringForward } from './recovery.js';
 
 /** Milliseconds between two checks of the windows. */
 const lookMs = 1_500;
@@ -53,11 +54,7 @@ function showTray(recording: readonly { readonly window: BrowserWindow; readonly
   }
   const { project, live } = first.state;
   tray.setToolTip(`Stemma records ${project}: ${live === 1 ? '1 live session' : `${live} live sessions`}`);
-  const open = (): void => {
-    if (first.window.isMinimized()) first.window.restore();
-    first.window.show();
-    first.window.focus();
-  };
+  const open = (): void => bringForward(first.window);
   tray.removeAllListeners('click').on('click', open);
   tray.setContextMenu(
     Menu.buildFromTemplate([

@@ -1,3 +1,4 @@
+import { defined } from '../../core/base/index.js';
 import type { ModelProvider, ReplyPiece } from '../../core/project/index.js';
 import { argumentsIn, type Endpoint, modelsOf, piecesOf, requireKey, type Server, unavailable } from './line.js';
 
@@ -47,12 +48,12 @@ function* readCounts(event: Record<string, unknown>): Generator<ReplyPiece> {
   if (usage)
     yield {
       kind: 'usage',
-      tokens: {
-        ...(usage.input_tokens !== undefined && { input: usage.input_tokens }),
-        ...(usage.output_tokens !== undefined && { output: usage.output_tokens }),
-        ...(usage.cache_read_input_tokens != null && { cacheRead: usage.cache_read_input_tokens }),
-        ...(usage.cache_creation_input_tokens != null && { cacheWrite: usage.cache_creation_input_tokens }),
-      },
+      tokens: defined({
+        input: usage.input_tokens,
+        output: usage.output_tokens,
+        cacheRead: usage.cache_read_input_tokens ?? undefined,
+        cacheWrite: usage.cache_creation_input_tokens ?? undefined,
+      }),
     };
   const { stop_reason: reason } = (event.type === 'message_delta' ? event.delta : {}) as { stop_reason?: string | null };
   if (reason) yield { kind: 'end', reason };

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { ORPCError } from '@orpc/server';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { attempt } from '../../core/base/index.js';
+import { attempt, defined } from '../../core/base/index.js';
 import type { ReplyPiece } from '../../core/project/index.js';
 
 export interface Endpoint {
@@ -59,11 +59,7 @@ export async function* piecesOf(
 /** The usage of a call. The input tokens of these providers include the tokens read from the cache. */
 export const countedIn = (input: number | undefined, output: number | undefined, cacheRead: number | undefined) => ({
   kind: 'usage' as const,
-  tokens: {
-    ...(input !== undefined && { input: input - (cacheRead ?? 0) }),
-    ...(output !== undefined && { output }),
-    ...(cacheRead !== undefined && { cacheRead }),
-  },
+  tokens: defined({ input: input === undefined ? undefined : input - (cacheRead ?? 0), output, cacheRead }),
 });
 
 /** Posts a body and yields the events of the reply. Retries if the provider asks for it. Ends without an error when the signal aborts. */
@@ -90,14 +86,11 @@ async function* post(endpoint: Endpoint, path: string, body: unknown, signal: Ab
     const reason = `it answered ${response.status}: ${reasonIn(said)}`;
     if (!retryable.has(response.status)) throw unavailable(endpoint, reason, { status: response.status });
     const ms = waitOf(response, attempt);
-    if (ms > maxWaitMs)
-      throw unavailable(endpoint, `${reason}. Retry in ${Math.ceil(ms / 60_000)} minutes`, {
-        status: response.status,
-        retryAfterMs: ms,
-      });
-    if (attempt >= attempts) throw unavailable(endpoint, `${reason} (${attempts} times)`, { status: response.status, retryAfterMs: ms });
+    const facts = { status: response.status, retryAfterMs: ms };
+    if (ms > maxWaitMs) throw unavailable(endpoint, `${reason}. Retry in ${Math.ceil(ms / 60_000)} minutes`, facts);
+    if (attempt >= attempts) throw unavailable(endpoint, `${reason} (${attempts} times)`, facts);
     yield { kind: 'waiting', ms, reason: `${endpoint.name}: ${reason}` };
-    await pause(ms, signal);
+    await wait(ms, undefined, { ...(signal && { signal }) });
   }
 }
 
@@ -132,8 +125,6 @@ function waitOf(response: Response, attempt: number): number {
   const ms = Number(said) * 1_000 || Date.parse(said) - Date.now();
   return Number.isFinite(ms) && ms > 0 ? ms : defaultWaitMs * 2 ** (attempt - 1);
 }
-
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> => wait(ms, undefined, { ...(signal && { signal }) });
 
 function eventIn(endpoint: Endpoint, data: string): Record<string, unknown> {
   const value: unknown = attempt(() => JSON.parse(data));

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
+import { defined, isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../../core/base/index.js';
 import { readInside, removeInside, replaceFile } from '../../core/files/index.js';
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
 import { allowedEnvironment, noticeOf } from './environment.js';
@@ -31,9 +31,7 @@ const policies = {
 const threadSettings = (machine: Machine, { folder, permissions, model, rules, mcp }: AgentOrder): object => ({
   cwd: folder,
   ...policies[permissions],
-  ...(model !== undefined && { model }),
-  ...(rules !== undefined && { developerInstructions: rules }),
-  ...(mcp && { config: { mcp_servers: { stemma: mcpServer(machine, mcp) } } }),
+  ...defined({ model, developerInstructions: rules, config: mcp && { mcp_servers: { stemma: mcpServer(machine, mcp) } } }),
 });
 
 const ids = { initialize: 1, thread: 2, turn: 3, config: 4 } as const;

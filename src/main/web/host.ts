@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { limitSilent, serverOptions, slowLimits } from '../connections/index.js';
 import { built, type ClientKind, type EngineOptions } from '../launch/index.js';
 import { sayError } from '../terminal/index.js';
-import { answerFor, type FileAnswer, plain, securityHeaders } from '../window/index.js';
+import { answerFor, answerWith, type FileAnswer, plain, securityHeaders } from '../window/index.js';
 import { cookieName, type DoorSecrets, findCaller, mayAct, refuseForeign } from './doorkeeper.js';
 import { type Engines, openEngines } from './engines.js';
 import { type LinkCodes, linkCodes, newSecret } from './link.js';
@@ -195,11 +195,7 @@ function printNewLink({ links, options, linkUrl }: Context, accept: string | und
   return signInAnswer('printed', accept);
 }
 
-const json = (text: string, status = 200): FileAnswer => ({
-  status,
-  headers: { ...securityHeaders, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
-  body: new TextEncoder().encode(text),
-});
+const json = (text: string, status = 200): FileAnswer => answerWith(status, 'application/json', text);
 
 function send(request: IncomingMessage, response: ServerResponse, { status, headers, body }: FileAnswer): void {
   response.writeHead(status, { ...headers, 'content-length': body.byteLength });

@@ -1,36 +1,19 @@
 import { createHash } from 'node:crypto';
-import { contentSecurityPolicy, type FileAnswer, plain, securityHeaders } from '../window/index.js';
+import { answerWith, contentSecurityPolicy, type FileAnswer, plain } from '../window/index.js';
 import type { CodeState } from './link.js';
 
 /** Why a browser sees the sign-in page: its link is invalid, it has no link, or it requested a new link. */
 export type SignInReason = Exclude<CodeState, 'current'> | 'no link' | 'printed';
 
-interface Words {
-  readonly title: string;
-  readonly why: string;
-}
+/** The title of the page, and why the browser sees it. */
+type Words = readonly [title: string, why: string];
 
 const words: Readonly<Record<SignInReason, Words>> = {
-  used: {
-    title: 'This link was already used',
-    why: 'A link works once. The browser that opened it stays signed in until Stemma stops.',
-  },
-  expired: {
-    title: 'This link has expired',
-    why: 'A link works for 15 minutes after Stemma prints it, and only until Stemma prints another one.',
-  },
-  unknown: {
-    title: 'This link is not valid',
-    why: 'It comes from an earlier start of Stemma, or a part of it is missing.',
-  },
-  'no link': {
-    title: 'This browser is not signed in',
-    why: 'Stemma shows your histories only to a browser that opened the link from its terminal.',
-  },
-  printed: {
-    title: 'Look at the terminal',
-    why: 'The terminal that runs Stemma shows a link that works.',
-  },
+  used: ['This link was already used', 'A link works once. The browser that opened it stays signed in until Stemma stops.'],
+  expired: ['This link has expired', 'A link works for 15 minutes after Stemma prints it, and only until Stemma prints another one.'],
+  unknown: ['This link is not valid', 'It comes from an earlier start of Stemma, or a part of it is missing.'],
+  'no link': ['This browser is not signed in', 'Stemma shows your histories only to a browser that opened the link from its terminal.'],
+  printed: ['Look at the terminal', 'The terminal that runs Stemma shows a link that works.'],
 };
 
 const advice = 'Open the newest link in the terminal that runs Stemma.';
@@ -58,7 +41,7 @@ export const newLinkPath = '/new-link';
 const form = `<p>No link that works?</p>
 <form method="post" action="${newLinkPath}"><button>Print a new link</button></form>`;
 
-const page = ({ title, why }: Words, wasPrinted: boolean): string => `<!doctype html>
+const page = ([title, why]: Words, wasPrinted: boolean): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -78,20 +61,11 @@ ${wasPrinted ? '' : form}
 export function signInAnswer(reason: SignInReason, accept: string | undefined): FileAnswer {
   const status = reason === 'printed' ? 200 : 401;
   const said = words[reason];
-  if (!accept?.includes('text/html')) return plain(status, `${said.title}. ${advice} Scripts send the bearer of stemma web --bearer-file PATH.`);
+  if (!accept?.includes('text/html')) return plain(status, `${said[0]}. ${advice} Scripts send the bearer of stemma web --bearer-file PATH.`);
   const policy = contentSecurityPolicy
     .replace("style-src 'self'", `style-src 'sha256-${styleHash}'`)
     .replace("form-action 'none'", "form-action 'self'");
-  return {
-    status,
-    headers: {
-      ...securityHeaders,
-      'content-security-policy': policy,
-      // With `no-referrer` the browser would send the form with the Origin `null`.
-      'referrer-policy': 'same-origin',
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-    },
-    body: new TextEncoder().encode(page(said, reason === 'printed')),
-  };
+  // With `no-referrer` the browser would send the form with the Origin `null`.
+  const headers = { 'content-security-policy': policy, 'referrer-policy': 'same-origin' };
+  return answerWith(status, 'text/html', page(said, reason === 'printed'), headers);
 }

@@ -44,9 +44,12 @@ export async function answerFor(root: string, pathname: string): Promise<FileAns
   return { status: 200, headers: { ...securityHeaders, 'content-type': contentTypes[extname(path)] as string, 'cache-control': cache }, body };
 }
 
-/** An HTTP answer with a short text. */
-export const plain = (status: number, text: string): FileAnswer => ({
+/** An HTTP answer with a text, which nobody may store. `headers` replace or add to the usual ones. */
+export const answerWith = (status: number, type: string, text: string, headers: Readonly<Record<string, string>> = {}): FileAnswer => ({
   status,
-  headers: { ...securityHeaders, 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
-  body: new TextEncoder().encode(`${text}\n`),
+  headers: { ...securityHeaders, ...headers, 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-store' },
+  body: new TextEncoder().encode(text),
 });
+
+/** An HTTP answer with a short text. */
+export const plain = (status: number, text: string): FileAnswer => answerWith(status, 'text/plain', `${text}\n`);
