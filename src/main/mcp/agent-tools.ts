@@ -1,97 +1,84 @@
 import { conversationTools } from './conversation-tools.js';
-import { type AgentTool, ownAgent, ownCards, ownRun, ownTurn, toolsOf } from './tool.js';
-
-const [spaces, runs, cards, handovers, composing] = [toolsOf('spaces'), toolsOf('runs'), toolsOf('cards'), toolsOf('handover'), toolsOf('compose')];
+import { type AgentTool, ownAgent, ownCards, ownRun, ownTurn, reads, toolsOf, writes } from './tool.js';
 
 /** A default limit, because a whole space would fill the agent's context window in one call. */
 const defaultMessages = 50;
 
-const spaceTools: readonly AgentTool[] = [
-  spaces('space_list', 'reads', 'space.list', 'Lists the spaces, or yours with `entityId` set to yourself, with unread messages.'),
-  spaces('space_messages', 'reads', 'space.messages', 'Lists the newest messages of a space, oldest first.', { limit: defaultMessages }),
-  spaces(
-    'space_post',
-    'writes',
+const spaceTools = toolsOf('spaces', {
+  space_list: reads('space.list', 'Lists the spaces, or yours with `entityId` set to yourself, with unread messages.'),
+  space_messages: reads('space.messages', 'Lists the newest messages of a space, oldest first.', { limit: defaultMessages }),
+  space_post: writes(
     'space.post',
     'Posts a message in a space, outside of a run. With `wait`, it expects an answer: a message of one member with `for`, else a reply or the next message of a person.',
     { who: 'senderId' },
   ),
-  spaces('space_wait', 'reads', 'space.wait', 'Returns the wait that a message set, and the message that ended it.'),
-];
+  space_wait: reads('space.wait', 'Returns the wait that a message set, and the message that ended it.'),
+});
 
-const runTools: readonly AgentTool[] = [
-  runs('run_list', 'reads', 'run.list', 'Lists runs of agents in spaces, newest first, each with its trigger and the entity that it waits for.'),
+const runTools = toolsOf('runs', {
+  run_list: reads('run.list', 'Lists runs of agents in spaces, newest first, each with its trigger and the entity that it waits for.'),
   ...conversationTools,
-  runs('run_send', 'writes', 'run.send', "Sends a message of a run's agent. With `wait`, the run pauses until the answer comes.", {
+  run_send: writes('run.send', "Sends a message of a run's agent. With `wait`, the run pauses until the answer comes.", {
     check: ownRun,
     isOld: true,
   }),
-  runs('run_timeline', 'reads', 'run.timeline', 'Returns the event context that a run reads now.', { check: ownRun }),
-  runs('run_read', 'writes', 'run.read', 'Returns the newest messages of a space, oldest first. The run counts them as seen.', {
+  run_timeline: reads('run.timeline', 'Returns the event context that a run reads now.', { check: ownRun }),
+  run_read: writes('run.read', 'Returns the newest messages of a space, oldest first. The run counts them as seen.', {
     check: ownRun,
     limit: defaultMessages,
     isOld: true,
   }),
-  runs('run_enter_space', 'writes', 'run.enterSpace', "Changes the space that a run's agent is in.", { check: ownRun, isOld: true }),
-];
+  run_enter_space: writes('run.enterSpace', "Changes the space that a run's agent is in.", { check: ownRun, isOld: true }),
+});
 
-const cardTools: readonly AgentTool[] = [
-  cards('card_add', 'writes', 'card.add', 'Writes a card. Fails if a turn holds a card with this id and other content.', {
+const cardTools = toolsOf('cards', {
+  card_add: writes('card.add', 'Writes a card. Fails if a turn holds a card with this id and other content.', {
     who: 'card.authorId',
     check: (client, { card }, caller) => ownCards(client, [card], caller),
   }),
-  cards('card_get', 'reads', 'card.get', 'Returns a card.'),
-  cards('box_create', 'writes', 'box.create', 'Creates a box from cards.'),
-  cards('box_cards', 'reads', 'box.cards', 'Returns the cards of a box, in its order.'),
-  cards('box_append', 'writes', 'box.append', 'Adds cards to the end of a box. Fails if a turn holds the box.'),
-];
+  card_get: reads('card.get', 'Returns a card.'),
+  box_create: writes('box.create', 'Creates a box from cards.'),
+  box_cards: reads('box.cards', 'Returns the cards of a box, in its order.'),
+  box_append: writes('box.append', 'Adds cards to the end of a box. Fails if a turn holds the box.'),
+});
 
-const handoverTools: readonly AgentTool[] = [
-  handovers(
-    'handover_delegate',
-    'writes',
+const handoverTools = toolsOf('handover', {
+  handover_delegate: writes(
     'handover.delegate',
     'Hands an instruction to another agent: a new agent with a profile, an existing agent, or a clone. It runs when a person or the policy starts it.',
     { who: 'sourceAgentId', check: ownAgent },
   ),
-  handovers('handover_fork_join', 'writes', 'handover.forkJoin', 'Hands tasks to several agents at once. `handover_batch` returns their results.', {
+  handover_fork_join: writes('handover.forkJoin', 'Hands tasks to several agents at once. `handover_batch` returns their results.', {
     who: 'sourceAgentId',
     check: ownAgent,
   }),
-  handovers('handover_ask_expert', 'writes', 'handover.askExpert', 'Asks a new agent with a profile a question. The answer is in its output box.', {
+  handover_ask_expert: writes('handover.askExpert', 'Asks a new agent with a profile a question. The answer is in its output box.', {
     who: 'sourceAgentId',
     check: ownAgent,
   }),
-  handovers('handover_batch', 'reads', 'handover.batch', 'Returns the state and the results of a fork-join, in the order of its tasks.'),
-  handovers('agent_begin', 'writes', 'agent.begin', 'Begins a turn that was handed to you. From then on, its input cannot change.', {
+  handover_batch: reads('handover.batch', 'Returns the state and the results of a fork-join, in the order of its tasks.'),
+  agent_begin: writes('agent.begin', 'Begins a turn that was handed to you. From then on, its input cannot change.', {
     check: ownTurn,
   }),
-  handovers('agent_input', 'writes', 'agent.input', 'Returns the current input of your turn, and records this as a model call of the turn.', {
+  agent_input: writes('agent.input', 'Returns the current input of your turn, and records this as a model call of the turn.', {
     check: ownTurn,
   }),
-  handovers('agent_write', 'writes', 'agent.write', 'Writes cards into the output box of your turn.', {
+  agent_write: writes('agent.write', 'Writes cards into the output box of your turn.', {
     who: 'cards.[].authorId',
     check: async (client, input, caller) => {
       await ownTurn(client, input, caller);
       await ownCards(client, input.cards, caller);
     },
   }),
-  handovers('agent_finish', 'writes', 'agent.finish', 'Ends your turn.', { check: ownTurn }),
-];
+  agent_finish: writes('agent.finish', 'Ends your turn.', { check: ownTurn }),
+});
 
-const composeTools: readonly AgentTool[] = [
-  composing(
-    'compose_preview',
-    'reads',
+const composeTools = toolsOf('compose', {
+  compose_preview: reads(
     'compose.preview',
     "Returns what a commit's model would see with a process and a switch, and where each layer comes from. Stores nothing.",
   ),
-  composing(
-    'compose_messages',
-    'reads',
-    'compose.messages',
-    'Composes messages from a system prompt, a memory and context blocks. Reads and stores nothing.',
-  ),
-];
+  compose_messages: reads('compose.messages', 'Composes messages from a system prompt, a memory and context blocks. Reads and stores nothing.'),
+});
 
 export const agentTools: readonly AgentTool[] = [...spaceTools, ...runTools, ...cardTools, ...handoverTools, ...composeTools];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ContractClient } from '../launch/index.js';
-import { type AgentTool, customTool, type McpCaller, NotYours, ownRun } from './tool.js';
+import { custom, type McpCaller, NotYours, ownRun } from './tool.js';
 
 const id = z.string().min(1).max(200);
 const runId = id.optional().describe('Your run. Outside of a run, leave it out.');
@@ -49,10 +49,8 @@ function requirePlace({ entityId: who, spaceId: space }: { readonly entityId?: s
 }
 
 /** The tools of an agent in spaces. They have the same names and arguments as for Stemma's own models. */
-export const conversationTools: readonly AgentTool[] = [
-  customTool(
-    'runs',
-    'send_message',
+export const conversationTools = {
+  send_message: custom(
     'writes',
     'Sends a message to a space. With `wait`, the run pauses until a reply arrives: end your turn then.',
     sending,
@@ -63,9 +61,7 @@ export const conversationTools: readonly AgentTool[] = [
     },
     { who: 'entityId', check: ownRunIfAny },
   ),
-  customTool(
-    'runs',
-    'read_messages',
+  read_messages: custom(
     'writes',
     'Returns the newest messages of a space, oldest first, as lines of its history. Your run counts them as seen.',
     reading,
@@ -75,22 +71,18 @@ export const conversationTools: readonly AgentTool[] = [
     },
     { who: 'entityId', check: ownRunIfAny },
   ),
-  customTool(
-    'runs',
-    'enter_space',
+  enter_space: custom(
     'writes',
     'Goes to another space of yours.',
     z.strictObject({ spaceId: id.describe('The space.'), runId: id.describe('Your run.') }),
     (client, input) => client.run.enterSpace(input),
     { check: ownRun },
   ),
-  customTool(
-    'runs',
-    'get_my_runs',
+  get_my_runs: custom(
     'reads',
     'Lists your runs, newest first, with those that wait.',
     z.strictObject({ entityId: id.describe('You, as an entity of spaces.') }),
     async (client, input) => ({ runs: (await client.run.list(input)).slice(0, defaultMessages) }),
     { who: 'entityId' },
   ),
-];
+};

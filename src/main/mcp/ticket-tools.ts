@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../../core/base/index.js';
 import { contract } from '../../core/contract/index.js';
-import { type AgentTool, customTool, ownEvent, readInputSchema, toolsOf } from './tool.js';
-
-const tool = toolsOf('tickets');
+import { custom, ownEvent, readInputSchema, reads, toolsOf, writes } from './tool.js';
 
 /** A default limit, because all tickets would fill the agent's context window in one call. */
 const defaultTickets = 50;
@@ -20,39 +18,29 @@ function loginsIn(json: unknown): string[] {
   return logins;
 }
 
-export const ticketTools: readonly AgentTool[] = [
-  tool('ticket_create', 'writes', 'ticket.create', 'Creates a ticket. With `by` and without a context, records your latest context.', { who: 'by' }),
-  tool('ticket_update', 'writes', 'ticket.update', 'Changes fields of a ticket. Each change is stored as a version.', { who: 'by' }),
-  tool('ticket_get', 'reads', 'ticket.get', 'Returns a ticket with all its versions.'),
-  tool(
-    'ticket_list',
-    'reads',
+export const ticketTools = toolsOf('tickets', {
+  ticket_create: writes('ticket.create', 'Creates a ticket. With `by` and without a context, records your latest context.', { who: 'by' }),
+  ticket_update: writes('ticket.update', 'Changes fields of a ticket. Each change is stored as a version.', { who: 'by' }),
+  ticket_get: reads('ticket.get', 'Returns a ticket with all its versions.'),
+  ticket_list: reads(
     'ticket.list',
     `Lists whole tickets by status, type or parent, in order of creation (default \`limit\` ${defaultTickets}). \`ready\` tickets are open and have no open dependencies.`,
     { limit: defaultTickets },
   ),
-  tool(
-    'ticket_overview',
-    'reads',
+  ticket_overview: reads(
     'ticket.overview',
     `Lists tickets in short form, most recently changed first, by their fields and their words (default \`limit\` ${defaultTickets}), with \`counts\` by status.`,
     { limit: defaultTickets },
   ),
-  tool('ticket_transition', 'writes', 'ticket.transition', 'Moves a ticket to another status. A move to in_progress needs an assignee.', {
+  ticket_transition: writes('ticket.transition', 'Moves a ticket to another status. A move to in_progress needs an assignee.', {
     who: 'by',
   }),
-  tool('ticket_verdict', 'writes', 'ticket.verdict', "Records a reviewer's verdict on a ticket in review.", { who: 'reviewer' }),
-  tool(
-    'ticket_discuss',
-    'writes',
-    'ticket.discuss',
-    "Adds a message to a ticket's thread, which starts from the context in which the ticket was written.",
-    { who: 'principal' },
-  ),
-  tool('ticket_thread', 'reads', 'ticket.thread', "Returns a ticket's discussion, message by message, and the context that it starts from."),
-  customTool(
-    'tickets',
-    'ticket_answer',
+  ticket_verdict: writes('ticket.verdict', "Records a reviewer's verdict on a ticket in review.", { who: 'reviewer' }),
+  ticket_discuss: writes('ticket.discuss', "Adds a message to a ticket's thread, which starts from the context in which the ticket was written.", {
+    who: 'principal',
+  }),
+  ticket_thread: reads('ticket.thread', "Returns a ticket's discussion, message by message, and the context that it starts from."),
+  ticket_answer: custom(
     'writes',
     "Lets a provider answer the last message of a ticket's thread, from the context of the ticket. `recorded` answers only recorded questions.",
     readInputSchema(contract.ticket.answer),
@@ -73,36 +61,25 @@ export const ticketTools: readonly AgentTool[] = [
       },
     },
   ),
-  tool(
-    'ticket_start_from',
-    'reads',
+  ticket_start_from: reads(
     'ticket.startFrom',
     'Returns the context from which a person or agent should start on a ticket. Set `who` to your own name to get yours. Null is a fresh start; `choices` lists the alternatives.',
   ),
-  tool(
-    'ticket_events',
-    'reads',
+  ticket_events: reads(
     'ticket.events',
     `Lists requested starts: who should start on which ticket and from which context, oldest first (default \`limit\` ${defaultTickets}). Acknowledge the requests that you start on.`,
     { limit: defaultTickets },
   ),
-  tool(
-    'ticket_acknowledge',
-    'writes',
-    'ticket.acknowledge',
-    'Records that you took, did or dismissed a requested start. A start can be taken only once.',
-    { who: 'by', check: ownEvent },
-  ),
-  tool(
-    'ticket_import',
-    'writes',
+  ticket_acknowledge: writes('ticket.acknowledge', 'Records that you took, did or dismissed a requested start. A start can be taken only once.', {
+    who: 'by',
+    check: ownEvent,
+  }),
+  ticket_import: writes(
     'ticket.import',
     "Imports tickets from GitHub's JSON of issues and reviews, or from a Markdown task list. Known tickets stay as they are.",
     { starts: true, names: async (_client, { text }) => loginsIn(parseJson(String(text))) },
   ),
-  customTool(
-    'tickets',
-    'ticket_mine',
+  ticket_mine: custom(
     'reads',
     'Lists your tickets: those that are assigned to you, and the starts that wait for you.',
     z.strictObject({ who: z.string().min(1).describe('Your name.') }),
@@ -112,4 +89,4 @@ export const ticketTools: readonly AgentTool[] = [
     }),
     { who: 'who' },
   ),
-];
+});

@@ -46,19 +46,21 @@ interface More {
   readonly check?: (client: ContractClient, input: Given, caller: McpCaller) => Promise<unknown>;
 }
 
+type Unnamed = Omit<AgentTool, 'name' | 'group'>;
+
+/** The tools of a group, by their names. */
+export const toolsOf = (group: ToolGroup, tools: Readonly<Record<string, Unnamed>>): readonly AgentTool[] =>
+  Object.entries(tools).map(([name, tool]) => ({ ...tool, name, group }));
+
 /** Defines a tool with its own input and call. */
-export function customTool<Input>(
-  group: ToolGroup,
-  name: string,
+export function custom<Input>(
   effect: 'reads' | 'writes',
   description: string,
   input: z.ZodType<unknown, Input>,
   call: (client: ContractClient, input: Input) => Promise<unknown>,
   { who, starts = false, isOld = false, check, names = (_client, given) => Promise.resolve(namesAt(given, who?.split('.'))) }: More = {},
-): AgentTool {
+): Unnamed {
   return {
-    name,
-    group,
     description,
     readOnly: effect === 'reads',
     inputSchema: { ...z.toJSONSchema(input, { io: 'input' }), type: 'object' },
@@ -87,21 +89,17 @@ function findMember<Member>(parts: object, procedure: ProcedureName): Member {
   return (parts as Record<string, Record<string, Member>>)[namespace]?.[name] as Member;
 }
 
-/** Defines the tools of a group that call a procedure. `limit` applies to calls without a limit of their own. */
-export const toolsOf =
-  (group: ToolGroup) =>
-  (
-    name: string,
-    effect: 'reads' | 'writes',
-    procedure: ProcedureName,
-    description: string,
-    { limit, ...more }: More & { readonly limit?: number } = {},
-  ): AgentTool => {
+/** Defines a tool that calls a procedure. `limit` applies to calls without a limit of their own. */
+const calling =
+  (effect: 'reads' | 'writes') =>
+  (procedure: ProcedureName, description: string, { limit, ...more }: More & { readonly limit?: number } = {}): Unnamed => {
     const input = readInputSchema(findMember<{ '~orpc': { inputSchema: z.ZodType<unknown, Given> } }>(contract, procedure));
     const call = (client: ContractClient, given: Given) =>
       findMember<(input: Given) => Promise<unknown>>(client, procedure)({ ...(limit !== undefined && { limit }), ...given });
-    return customTool(group, name, effect, description, input, call, more);
+    return custom(effect, description, input, call, more);
   };
+export const reads = calling('reads');
+export const writes = calling('writes');
 
 /** The input schema of a procedure. */
 export const readInputSchema = <Schema>(procedure: { '~orpc': { inputSchema?: Schema } }): NonNullable<Schema> =>
