@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, stringAt } from '../../core/base/
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
 import { allowedEnvironment, noticeOf } from './environment.js';
 import { arrayAt, type LineProgram, numberIn, objectAt, startLines } from './lines.js';
-import { findAgent, type Machine, mcpServer, missing } from './machine.js';
+import { abilities, findAgent, type Machine, mcpServer } from './machine.js';
 
 const title = 'Claude Code';
 const [name, variable] = ['claude', 'STEMMA_CLAUDE'] as const;
@@ -10,11 +10,7 @@ const [name, variable] = ['claude', 'STEMMA_CLAUDE'] as const;
 /** Claude Code (2.1.329), headless: messages as JSON lines on standard input and output, permission requests among them. */
 export const claudeCode = (machine: Machine): AgentProgram => ({
   agent: 'claude-code',
-  title,
-  resume: true,
-  permissions: true,
-  mcp: true,
-  problem: () => missing(machine, title, name, variable),
+  ...abilities(machine, title, name, variable),
   run: (order, signal) => runClaude(machine, order, signal),
 });
 

@@ -4,7 +4,7 @@ import { readInside, removeInside, replaceFile } from '../../core/files/index.js
 import type { AgentOrder, AgentPiece, AgentProgram } from '../../core/project/index.js';
 import { allowedEnvironment, noticeOf } from './environment.js';
 import { type LineProgram, numberIn, objectAt, startLines } from './lines.js';
-import { findAgent, type Machine, mcpServer, missing } from './machine.js';
+import { abilities, findAgent, type Machine, mcpServer } from './machine.js';
 
 const title = 'Codex';
 const [name, variable] = ['codex', 'STEMMA_CODEX'] as const;
@@ -12,11 +12,7 @@ const [name, variable] = ['codex', 'STEMMA_CODEX'] as const;
 /** Codex (0.169.0), by its app server: JSON-RPC, one message a line. */
 export const codex = (machine: Machine): AgentProgram => ({
   agent: 'codex',
-  title,
-  resume: true,
-  permissions: true,
-  mcp: true,
-  problem: () => missing(machine, title, name, variable),
+  ...abilities(machine, title, name, variable),
   run: (order, signal) => runCodex(machine, order, signal),
 });
 

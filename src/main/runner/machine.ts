@@ -12,11 +12,18 @@ export interface Machine {
 /** Finds a program: at the path in its environment variable, else on the search path. */
 export const findAgent = ({ env }: Machine, name: string, variable: string): string | undefined => findProgram(env[variable] || name, { env });
 
-/** Why an agent cannot run here; null if it can. */
-export const missing = (machine: Machine, title: string, name: string, variable: string): string | null =>
-  findAgent(machine, name, variable) === undefined
-    ? `${title} is not installed: install the command ${name}, or name its path in ${variable}.`
-    : null;
+/** An agent that resumes contexts, asks for permissions and takes Stemma's tools. */
+export const abilities = (machine: Machine, title: string, name: string, variable: string) => ({
+  title,
+  resume: true,
+  permissions: true,
+  mcp: true,
+  /** Why it cannot run here; null if it can. */
+  problem: (): string | null =>
+    findAgent(machine, name, variable) === undefined
+      ? `${title} is not installed: install the command ${name}, or name its path in ${variable}.`
+      : null,
+});
 
 /** The environment of an agent, made from allowed names. */
 export const environmentFor = ({ env }: Pick<Machine, 'env'>, own: Own, added: readonly string[] = []): Record<string, string> =>

@@ -7,7 +7,7 @@ import { programOutput } from '../system/index.js';
 import { runAcp } from './acp.js';
 import { allowedEnvironment, noticeOf, type Own } from './environment.js';
 import { objectAt, startLines } from './lines.js';
-import { findAgent, type Machine, mcpServer, missing } from './machine.js';
+import { abilities, findAgent, type Machine, mcpServer } from './machine.js';
 
 const title = 'OpenCode';
 const [name, variable] = ['opencode', 'STEMMA_OPENCODE'] as const;
@@ -17,12 +17,9 @@ const commandMs = 60_000;
 /** OpenCode (1.18.34), over ACP. Its sessions are in a database, so its work is recorded from its messages. Experimental. */
 export const opencode = (machine: Machine): AgentProgram => ({
   agent: 'opencode',
+  ...abilities(machine, title, name, variable),
   title: `${title} (experimental)`,
-  resume: true,
-  permissions: true,
-  mcp: true,
   reports: true,
-  problem: () => missing(machine, title, name, variable),
   run: (order, signal) => runOpencode(machine, order, signal),
 });
 
