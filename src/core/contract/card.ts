@@ -116,15 +116,9 @@ export const cardVersion = z.object({
   at: timestamp,
   by: z.string().optional(),
   what: z.enum(['repaired', 'deleted', 'restored']),
-  before: z.object({
-    content: cardContent,
-    toolCalls: toolCalls.optional(),
-    toolCallId: z.string().optional(),
-    ttlSeconds: ttlSeconds.optional(),
-    expiresAt: timestamp.optional(),
-    metadata: z.record(z.string(), z.unknown()),
-    authorId: z.string(),
-  }),
+  before: card
+    .pick({ content: true, toolCalls: true, toolCallId: true, ttlSeconds: true, expiresAt: true, metadata: true, authorId: true })
+    .extend({ metadata: z.record(z.string(), z.unknown()) }),
 });
 export type CardVersion = z.output<typeof cardVersion>;
 

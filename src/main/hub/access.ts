@@ -73,18 +73,7 @@ export function holderIn({ grants }: HubCaller, project: string | undefined): Gr
   return { ...grant, grants };
 }
 
-interface TokenRow {
-  readonly no: number;
-  readonly name: string;
-  readonly role: HubRole;
-  readonly project: number | null;
-  readonly expiresAt: Date | null;
-  readonly shared: Buffer | null;
-  readonly against: Buffer | null;
-  readonly projectId: string | null;
-  readonly projectName: string | null;
-  readonly retention: number | null;
-}
+type TokenRow = Awaited<ReturnType<ReturnType<typeof validTokens>['executeTakeFirstOrThrow']>>;
 
 const grantOf = ({ shared, against, projectId, projectName, retention, ...row }: TokenRow): Grant => ({
   ...row,
