@@ -36,12 +36,8 @@ function searchFrom(first: number, ownRun: number): void {
   search.isDone = block >= sources.length;
   if (search.at < 0 && search.hits.length > 0) {
     const from = state.isSelected ? state.at : 0;
-    selectHit(
-      Math.max(
-        0,
-        search.hits.findIndex((at) => at >= from),
-      ),
-    );
+    const next = search.hits.findIndex((at) => at >= from);
+    selectHit(Math.max(0, next));
   }
   changed();
   if (!search.isDone) setTimeout(() => searchFrom(block, ownRun));

@@ -153,7 +153,7 @@ const law: readonly Row[] = [
   // The processes around the engine. Only the engine's own process and the command line load it.
   { folder: 'src/main/window', folders: [core('base')], packages: ['node:fs/promises', 'node:path'] },
   // What every server allows a connection.
-  { folder: 'src/main/connections', folders: [], packages: ['node:http'] },
+  { folder: 'src/main/connections', folders: [], packages: ['node:http', 'node:net'] },
   // Processes, signals, terminals and access lists of each system.
   {
     folder: 'src/main/system',
@@ -205,7 +205,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/otlp',
     folders: [core('base'), core('files'), 'src/main/connections'],
-    packages: ['node:crypto', 'node:fs', 'node:http', 'node:net', 'node:path', 'node:zlib', 'protobufjs'],
+    packages: ['node:crypto', 'node:fs', 'node:http', 'node:path', 'node:zlib', 'protobufjs'],
   },
   {
     folder: 'src/main/web',
@@ -230,7 +230,6 @@ const law: readonly Row[] = [
       'node:crypto',
       'node:fs',
       'node:http',
-      'node:net',
       'node:path',
       'node:stream',
       'node:worker_threads',
@@ -241,7 +240,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/proxy',
     folders: [core('base'), contract, core('formats'), 'src/main/connections', 'src/main/launch', 'src/main/providers'],
-    packages: ['node:http', 'node:net', 'node:util', 'node:zlib'],
+    packages: ['node:http', 'node:util', 'node:zlib'],
   },
   {
     folder: 'src/main/electron',
@@ -312,6 +311,7 @@ const law: readonly Row[] = [
       core('artifacts'),
       core('base'),
       core('chain'),
+      contract,
       core('export'),
       core('files'),
       core('formats'),
@@ -331,7 +331,6 @@ const law: readonly Row[] = [
     packages: [
       '@opentelemetry/exporter-prometheus',
       '@opentelemetry/sdk-metrics',
-      '@orpc/contract',
       '@orpc/server',
       'hyparquet-writer',
       'jose',

@@ -72,10 +72,8 @@ async function titlesIn(client: ContractClient, ids: readonly string[]): Promise
 const shownWarnings = 5;
 
 async function warnOfBudgets(client: ContractClient, over: UsageSessions['overBudget']): Promise<void> {
-  const titles = await titlesIn(
-    client,
-    over.flatMap(({ kind, key }) => (kind === 'session' ? [key] : [])),
-  );
+  const sessions = over.flatMap(({ kind, key }) => (kind === 'session' ? [key] : []));
+  const titles = await titlesIn(client, sessions);
   for (const { kind, key, spent, budget } of over.slice(0, shownWarnings))
     say(
       red(
@@ -190,10 +188,7 @@ function byTool(fillers: Iterable<UsageFiller>): ToolSum[] {
 const toolHeads = ['uses', '≈ in calls', '≈ in results', 'duplicates', '≈ × calls', 'share'];
 
 function printTools(sums: readonly ToolSum[], branches: number): void {
-  const total = Math.max(
-    1,
-    sums.reduce((sum, { tokenCalls }) => sum + tokenCalls, 0),
-  );
+  const total = sums.reduce((sum, { tokenCalls }) => sum + tokenCalls, 0) || 1;
   printText(dim(`${'tool'.padEnd(30)}${toolHeads.map((head) => head.padStart(wide)).join('')}`));
   for (const { tool, uses, callTokens, resultTokens, duplicates, tokenCalls } of sums) {
     const cells = [...[uses, callTokens, resultTokens, duplicates, tokenCalls].map(number), `${Math.round((tokenCalls / total) * 100)}%`];

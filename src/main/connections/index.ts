@@ -2,6 +2,7 @@
 // now and then, would use up what others need. Node bounds the time of a request; it bounds neither the number of silent connections nor
 // the speed of a body.
 import type { IncomingMessage, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 /** What a server allows a connection that does not get ahead. Times are in milliseconds. */
 export interface SlowLimits {
@@ -80,6 +81,13 @@ export function endIfSlow({ socket }: Pick<IncomingMessage, 'socket'>, bytes: nu
 /** Whether a request comes from a program on this machine. A web page must not be able to write into the project. */
 export const isOurs = ({ headers }: IncomingMessage): boolean =>
   headers.origin === undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '');
+
+/** Listens, and resolves with the port. Rejects with the system's error if the port cannot be used. */
+export const listen = (server: Pick<Server, 'once' | 'listen' | 'address'>, port: number, host: string): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
 
 /** Closes a server and all its connections. */
 export const closeNow = (server: Server): Promise<void> =>

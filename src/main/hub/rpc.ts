@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import { isContractProcedure } from '@orpc/contract';
 import { ORPCError } from '@orpc/server';
 import { RPCHandler } from '@orpc/server/fetch';
 import { recent, StemmaError, stringAt } from '../../core/base/index.js';
+import { procedureNames } from '../../core/contract/index.js';
 import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
 import { allows, callerOf, type HubCaller, holderIn, requireAction } from './access.js';
@@ -42,9 +42,7 @@ export interface HubDoor {
   admit<T>(request: IncomingMessage, doing: string, work: (caller: HubCaller) => Promise<T>, authorization?: string): Promise<T>;
 }
 
-const namesIn = (node: object, path: string[] = []): string[] =>
-  isContractProcedure(node) ? [path.join('.')] : Object.entries(node).flatMap(([name, below]) => namesIn(below as object, [...path, name]));
-const procedures: ReadonlySet<string> = new Set(namesIn(hubContract));
+const procedures: ReadonlySet<string> = new Set(procedureNames(hubContract));
 /** The procedure whose body is a parcel. */
 const takesParcel = 'sync.send';
 /** Tokens that were valid when they were last used. They stay usable when their address has sent too many others. */

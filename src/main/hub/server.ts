@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { sql } from 'kysely';
-import { limitSilent, type SlowLimits, serverOptions, slowLimits } from '../connections/index.js';
+import { limitSilent, listen, type SlowLimits, serverOptions, slowLimits } from '../connections/index.js';
 import { newToken } from './access.js';
 import { type HubDatabase, proveUsable } from './database.js';
 import { openCommitFormats } from './items.js';
@@ -107,14 +106,13 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
   // Longer than clients keep idle connections, so that the hub does not close a connection while a request is on its way.
   server.keepAliveTimeout = idleMs;
   server.setTimeout(stillMs);
-  await listening(server, port, host);
+  const bound = await listen(server, port, host);
   const scraped =
     options.metricsPort === undefined ? undefined : createServer(serverOptions(slow), (request, response) => metrics.answer(request, response));
   if (scraped) limitSilent(scraped, slow);
-  if (scraped) await listening(scraped, options.metricsPort as number, '127.0.0.1');
   return {
-    port: (server.address() as AddressInfo).port,
-    metricsPort: (scraped?.address() as AddressInfo | undefined)?.port,
+    port: bound,
+    metricsPort: scraped && (await listen(scraped, options.metricsPort as number, '127.0.0.1')),
     close: () =>
       new Promise((resolve) => {
         scraped?.close();
@@ -131,12 +129,6 @@ const closeMs = 2_000;
 /** Milliseconds after which a connection is closed on which nothing moves, although an answer is on its way: longer than any call takes. */
 const stillMs = 120_000;
 const idleMs = 75_000;
-
-const listening = (server: Pick<Server, 'once' | 'listen'>, port: number, host: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => resolve());
-  });
 
 /** True for admins of the whole hub. */
 const mayScrape = (door: HubDoor, request: IncomingMessage): Promise<boolean> =>

@@ -175,11 +175,8 @@ const sync = {
   join: os.sync.join.handler(async ({ input: { project, ...object }, context }) => {
     requireAction(context.holder, 'write');
     const { no } = await projectFor(context.database, context.holder, project);
-    await proveWhole(
-      context.objects,
-      object,
-      await context.database.inProject(no, (tx) => locateParts(tx, context.objects, object), { isRead: true }),
-    );
+    const located = await context.database.inProject(no, (tx) => locateParts(tx, context.objects, object), { isRead: true });
+    await proveWhole(context.objects, object, located);
     return within(context, project, undefined, 'push', async (tx) => {
       await recordWhole(tx, no, object);
       return { result: {}, count: 1, what: namesOfObjects([object.hash]) };

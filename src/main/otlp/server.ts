@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { closeNow, isOurs, limitSilent, serverOptions } from '../connections/index.js';
+import { closeNow, isOurs, limitSilent, listen, serverOptions } from '../connections/index.js';
 import { answerExport, isExportPath } from './answer.js';
 import { openReceiver, type ReceiverOptions } from './receiver.js';
 
@@ -40,9 +39,8 @@ export async function startOtlp(options: ServerOptions): Promise<RunningServer> 
       .end(JSON.stringify({ code: 16, message: message[status] }));
   });
   limitSilent(server);
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, '127.0.0.1', resolve));
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server, options.port, '127.0.0.1'),
     async close() {
       await closeNow(server);
       await receiver.close();

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Provider } from '../../core/contract/index.js';
-import { closeNow, isOurs, limitSilent, serverOptions, slowLimits } from '../connections/index.js';
+import { closeNow, isOurs, limitSilent, listen, serverOptions, slowLimits } from '../connections/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { decoded, maxCopyBytes } from './decode.js';
 import { jsonWithoutSecrets, secretsOf, withoutSecrets } from './secrets.js';
@@ -48,8 +47,7 @@ export async function startProxy({ upstreams, port = 0, record, problem }: Proxy
     pass(request, response, upstreams[target.provider], { ...target, over });
   });
   limitSilent(server);
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
-  const bound = (server.address() as AddressInfo).port;
+  const bound = await listen(server, port, '127.0.0.1');
   return {
     port: bound,
     base: (provider) => `http://127.0.0.1:${bound}/${provider}`,

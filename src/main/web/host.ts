@@ -1,7 +1,6 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { limitSilent, serverOptions, slowLimits } from '../connections/index.js';
+import { limitSilent, listen, serverOptions, slowLimits } from '../connections/index.js';
 import { built, type ClientKind, type EngineOptions } from '../launch/index.js';
 import { sayError } from '../terminal/index.js';
 import { answerFor, answerWith, type FileAnswer, plain, securityHeaders } from '../window/index.js';
@@ -63,7 +62,9 @@ export async function startHost(options: HostOptions): Promise<Host> {
   });
   server.maxConnections = maxConnections;
   limitSilent(server, slowLimits, true);
-  const port = await listen(server, options.port ?? 0, address);
+  const port = await listen(server, options.port ?? 0, address).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? new Error(`Port ${options.port} is taken. Name another one with --port; 0 takes any free port.`) : error;
+  });
   const context: Context = {
     options,
     door: { port, sessions: new Set(), bearer: options.bearer },
@@ -91,16 +92,6 @@ export async function startHost(options: HostOptions): Promise<Host> {
     throw error;
   });
   return { url: context.linkUrl(context.links.current() ?? ''), port, close };
-}
-
-/** Resolves with the port that the server listens on. */
-function listen(server: Server, port: number, address: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new Error(`Port ${port} is taken. Name another one with --port; 0 takes any free port.`) : error),
-    );
-    server.listen(port, address, () => resolve((server.address() as AddressInfo).port));
-  });
 }
 
 /** The path and query of a request; undefined if its target is not a path. */
