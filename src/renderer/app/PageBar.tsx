@@ -32,7 +32,7 @@ export function PageLinks({ place, className }: { place: Parameters<typeof views
       {viewsIn(place).map(({ id, title, keys }) => (
         <a
           key={id}
-          className="page-link nav-link"
+          className="page-link row nav-link"
           title={`${title} (${keys})`}
           aria-current={id === shown ? 'page' : undefined}
           {...placeLink({ view: id })}

@@ -12,9 +12,8 @@ import {
 import { api } from '../../client';
 import { Answer, Button, type Icon, IconButton, Id, JobLinks, Markdown, say, When } from '../../parts';
 import { go, notify, useKeptQuery, useProject, useTickets } from '../../state';
-import { MoveSheet } from './MoveSheet';
+import { MoveSheet, ReviewersSheet, VerdictSheet } from './MoveSheet';
 import { ContextLink, Findings, Labels, openTicket, StatusMark, TicketLink, TypeMark, verdictColors } from './marks';
-import { ReviewersSheet, VerdictSheet } from './ReviewSheets';
 import { Thread } from './Thread';
 import { TicketSheet } from './TicketSheet';
 import { Start } from './Waiting';

@@ -1,9 +1,10 @@
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { agentName, Button, LinkButton, notifyProblem, say } from '../../parts';
-import { go, switchCapture, useLive } from '../../state';
+import { agentName, Button, Failure, LinkButton, notifyProblem, say } from '../../parts';
+import { followAddress, go, switchCapture, useLive } from '../../state';
 import type { RefusedHistory } from './refused';
 import type { Listed } from './rows';
+import { ImportButton } from './SessionsBar';
 import { sumListed, useSpending } from './spending';
 
 /** The histories that cannot be imported, each once with its reason. */
@@ -130,3 +131,48 @@ export function SumFoot({ dir, shown }: { dir: string; shown: readonly Listed[] 
     </p>
   );
 }
+
+export const about =
+  'Stemma reads the histories that coding agents leave on this machine and shows what the model saw at every turn, what it cost, and where it went wrong. You can edit any prompt, continue from it in the agent, and compare the answers.';
+
+/** Above the histories on this machine while the project has no session: what Stemma is, where it looked, what it found, and what to do. */
+export function Welcome({ places, listed }: { places: readonly FoundSource[]; listed: readonly Listed[] }) {
+  return (
+    <section className="welcome stack" aria-label="First start">
+      <h2>Welcome to Stemma</h2>
+      <p>{about}</p>
+      <p className="muted">It looked in {say.plural(places.length, 'folder')}:</p>
+      <SearchedPlaces places={places} />
+      <div>
+        <ImportButton listed={listed} />
+      </div>
+    </section>
+  );
+}
+
+/** The folders of agents that were searched, with what each contains. */
+export function SearchedPlaces({ places }: { places: readonly FoundSource[] }) {
+  return (
+    <ul className="searched-places breaks gap-4">
+      {places.map(({ agent, root, sessions, problem }) => (
+        <li key={root}>
+          {agentName(agent)} <span className="mono muted">{root}</span>{' '}
+          <span className={problem === undefined ? undefined : 'muted'}>
+            {problem ?? (sessions === 0 ? 'no session' : say.plural(sessions, 'session'))}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** In place of a project that cannot be opened: why, and what a person can do. */
+export const NotOpened = ({ dir, error, actions }: { dir: string; error: unknown; actions: ReactNode }) => (
+  <Failure
+    what={`The project ${dir} cannot be opened`}
+    error={error}
+    stillWorks="Nothing in it was changed. Other projects can still be opened."
+    onRetry={() => void followAddress()}
+    actions={actions}
+  />
+);

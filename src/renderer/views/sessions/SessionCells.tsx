@@ -88,7 +88,7 @@ function TitleCell(props: Pick<SessionCellsProps, 'snippet' | 'onToggle'> & { li
   const { listed, open, level, snippet, onToggle } = props;
   const { session, found, title, subagents } = listed;
   return (
-    <span role="gridcell" className="c-title">
+    <span role="gridcell" className="c-title row">
       {level === 2 ? (
         <span className="tree-line rigid" aria-hidden />
       ) : open === undefined ? (

@@ -14,7 +14,7 @@ const rowHeight = 28;
 const groupHeight = 30;
 
 const columns: readonly (readonly [id: SessionSort, name: string, className: string])[] = [
-  ['title', 'Title', 'c-title'],
+  ['title', 'Title', 'c-title row'],
   ['agent', 'Agent', 'c-agent'],
   ['repository', 'Repository', 'c-repository'],
   ['lastAt', 'Last activity', 'c-time num'],

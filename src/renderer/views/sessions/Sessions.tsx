@@ -5,15 +5,13 @@ import { Button, describeProblem, Empty, Failure, Loading, ProblemLine, reposito
 import { useOpenDir, useProject } from '../../state';
 import { openSample } from './act';
 import { LiveSessions } from './LiveSessions';
-import { BudgetNotice, CaptureOffer, RefusedFiles, Retention, SumFoot } from './Notes';
-import { NotOpened } from './NotOpened';
+import { about, BudgetNotice, CaptureOffer, NotOpened, RefusedFiles, Retention, SearchedPlaces, SumFoot, Welcome } from './Notes';
 import type { RefusedHistory } from './refused';
 import { arrangeRows, type Listed, narrow, type Order, type SessionFacet, type SessionNarrowing } from './rows';
 import { SessionsBar } from './SessionsBar';
 import { SessionTable } from './SessionTable';
 import { type ContentHits, useContentSearch } from './useContentSearch';
 import { useSessions } from './useSessions';
-import { about, SearchedPlaces, Welcome } from './Welcome';
 
 const nothingChosen: SessionNarrowing['chosen'] = { agent: new Set(), repository: new Set(), model: new Set() };
 

@@ -6,7 +6,7 @@ import './sessions.css';
 export { importPaths, openSample, pathsOfDrop, showProject } from './act';
 export { ImportsSheet, shareOf } from './Imports';
 export { MappingSheet } from './MappingSheet';
-export { NotOpened } from './NotOpened';
+export { NotOpened } from './Notes';
 export { NewProjectSheet, OpenPathSheet, SessionSheet } from './OpenSheets';
 export { RepairSheet } from './RepairSheet';
 export { spans } from './rows';

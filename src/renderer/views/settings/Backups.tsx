@@ -23,7 +23,7 @@ export function Backups({ report, onChanged }: { report: Report; onChanged: () =
         Verified copies of the database, made when the project is idle and has changed. Stemma keeps the newest of three days and three weeks. A
         repair restores from them.
       </p>
-      <div className="storage-actions">
+      <div className="storage-actions row wrap">
         <Checkbox checked={shown.on} disabled={busy} onChange={(on) => run(false, (signal) => api.project.setBackups({ on }, { signal }))}>
           Back up automatically
         </Checkbox>

@@ -22,7 +22,7 @@ export function Check({ onChanged }: { onChanged: () => void }) {
       <p className="muted">
         Verifies every object against its hash, every commit against its parent and content, and every imported file against its source.
       </p>
-      <div className="storage-actions">
+      <div className="storage-actions row wrap">
         <Button icon={ShieldCheck} disabled={task.state === 'running'} onClick={() => void check(false)}>
           Check everything
         </Button>

@@ -34,7 +34,7 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
         Unreachable objects are removed: no commit, source, request, ticket, card, pin or label refers to them, and they are older than an hour.
         Repacking removes nothing. Caches are rebuilt when needed.
       </p>
-      <div className="storage-actions">
+      <div className="storage-actions row wrap">
         <Button icon={Eraser} disabled={busy} onClick={() => void collect(false)}>
           Find unreachable objects
         </Button>

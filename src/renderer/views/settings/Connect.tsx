@@ -58,7 +58,7 @@ export function Connect({ place, isRunning, onConnect, onSignIn }: ConnectProps)
           No hub yet? <code>stemma hub</code> starts one and prints its address and token.
         </p>
       )}
-      <div className="storage-actions">
+      <div className="storage-actions row wrap">
         <Button type="submit" look="primary" disabled={isRunning}>
           {isRunning ? 'Connecting…' : 'Connect'}
         </Button>
@@ -81,7 +81,7 @@ function Code({ address, code, onCancel }: Asked & { onCancel: () => void }) {
       <p>
         Enter the code <code>{code}</code> at <code>{address}</code>.
       </p>
-      <div className="storage-actions">
+      <div className="storage-actions row wrap">
         <Button icon={ExternalLink} onClick={() => show({ kind: 'link', href: address })}>
           Open the page
         </Button>

@@ -132,7 +132,7 @@ function GiveAccess({ onSubmit }: { readonly onSubmit: (event: FormEvent<HTMLFor
       <Field name="name" label="Name" required placeholder="Sarah" maxLength={200} />
       <Field name="identity" label="Signs in as" placeholder="sarah@example.com (empty: make a token)" maxLength={320} />
       <Select before="Role" name="role" defaultValue="writer" options={Object.entries(roles)} />
-      <div className="storage-actions">
+      <div className="storage-actions row wrap">
         <Button type="submit" icon={UserPlus}>
           Give access
         </Button>
@@ -159,7 +159,7 @@ export function Retention({ days, onChanged }: { readonly days: number | null; r
   return (
     <section aria-label="Retention">
       <h3>Retention</h3>
-      <label className="storage-actions">
+      <label className="storage-actions row wrap">
         <span>Keep contents on the hub</span>
         <Select
           value={value}
@@ -216,7 +216,7 @@ export function Audit() {
                 </li>
               ))}
             </ul>
-            <div className="storage-actions">
+            <div className="storage-actions row wrap">
               {before !== undefined && <Button onClick={() => setBefore(undefined)}>Show the newest</Button>}
               {lines.length === perPage && <Button onClick={() => setBefore(lines.at(-1)?.no)}>Show earlier</Button>}
             </div>

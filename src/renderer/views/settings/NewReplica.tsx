@@ -37,7 +37,7 @@ export function NewReplica({ name, onAdd, onCancel }: { name: string | undefined
         <BucketFields credentials={credentials} onCredentials={setCredentials} />
       )}
       <Select before="Copies" name="takes" options={Object.entries({ replicate: 'Objects marked “replicate”', all: 'Every object' })} />
-      <div className="storage-actions">
+      <div className="storage-actions row wrap">
         <Button type="submit" look="primary">
           Add replica
         </Button>

@@ -76,7 +76,7 @@ export function Replicas({ onChanged }: { onChanged: () => void }) {
 function Actions(props: { canCopy: boolean; isCopying: boolean; onCopy: () => void; onAdd: (() => void) | undefined }) {
   const { canCopy, isCopying, onCopy, onAdd } = props;
   return (
-    <div className="storage-actions">
+    <div className="storage-actions row wrap">
       {canCopy && (
         <Button icon={CloudUpload} disabled={isCopying} onClick={onCopy}>
           {isCopying ? 'Copying…' : 'Copy now'}

@@ -97,22 +97,22 @@ function Appearance() {
   return (
     <section aria-label="Appearance">
       <h2>Appearance</h2>
-      <div className="settings-row">
+      <div className="settings-row row line-below">
         <span>Theme</span>
         <Switch label="Theme" value={theme} options={themes} onChange={(choice) => setLook({ theme: choice })} />
       </div>
-      <div className="settings-row">
+      <div className="settings-row row line-below">
         <span>
           Contrast <span className="muted">High contrast makes lines and secondary text stronger.</span>
         </span>
         <Switch label="Contrast" value={contrast} options={contrasts} onChange={(choice) => setLook({ contrast: choice })} />
       </div>
-      <div className="settings-row">
+      <div className="settings-row row line-below">
         <span>
           Motion <span className="muted">Stemma follows the system: with reduced motion, nothing moves.</span>
         </span>
       </div>
-      <div className="settings-row">
+      <div className="settings-row row line-below">
         <span>Keyboard shortcuts</span>
         <Button icon={Keyboard} onClick={() => show({ kind: 'keys' })}>
           Show

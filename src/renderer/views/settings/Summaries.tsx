@@ -71,7 +71,7 @@ function Service({ first }: { first: Status }) {
   }, [running, start]);
   return (
     <>
-      <div className="settings-row">
+      <div className="settings-row row line-below">
         <span>
           Fill missing summaries while idle
           <span className="muted"> Off until you turn it on.</span>
@@ -83,7 +83,7 @@ function Service({ first }: { first: Status }) {
           onChange={({ target }) => set({ enabled: target.checked })}
         />
       </div>
-      <div className="settings-row">
+      <div className="settings-row row line-below">
         <span>
           Written by <span className="muted">A model sees the commits that it summarizes.</span>
         </span>
@@ -100,7 +100,7 @@ function Service({ first }: { first: Status }) {
         />
       </div>
       {provider !== null && (
-        <div className="settings-row">
+        <div className="settings-row row line-below">
           <span>
             Budget <span className="muted">The most model calls in a day (UTC).</span>
           </span>

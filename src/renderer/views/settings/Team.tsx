@@ -100,7 +100,7 @@ interface ActionsProps {
 
 function Actions({ maySend, isRunning, redact, onRedact, onPush, onPull }: ActionsProps) {
   return (
-    <div className="storage-actions">
+    <div className="storage-actions row wrap">
       {maySend && (
         <Button icon={CloudUpload} look="primary" disabled={isRunning} onClick={onPush}>
           Push
@@ -221,7 +221,7 @@ function Connected({ status, onForget, onRetry }: { status: TeamStatus; onForget
       {problem !== undefined && (
         <>
           <ProblemLine>{problem}</ProblemLine>
-          <div className="storage-actions">
+          <div className="storage-actions row wrap">
             <Button icon={RotateCw} onClick={onRetry}>
               Try again
             </Button>

@@ -41,14 +41,14 @@ function Feed({ first }: { first: UpdateSettings }) {
         The desktop app reads a feed over HTTPS, and takes a new version only if the key in this package proves it. Nothing is asked of any server
         until you turn this on or check yourself.
       </p>
-      <form className="settings-row" onSubmit={sending(() => change({ feed: feed.trim() || null }))}>
+      <form className="settings-row row line-below" onSubmit={sending(() => change({ feed: feed.trim() || null }))}>
         <label htmlFor="feed">Address of the feed</label>
         <Input id="feed" className="feed-address" type="url" value={feed} placeholder="https://" onChange={setFeed} />
         <Button type="submit" disabled={(feed.trim() || null) === settings.feed}>
           Save
         </Button>
       </form>
-      <label className="settings-row">
+      <label className="settings-row row line-below">
         <span>Look for updates at the start and once a day</span>
         <input type="checkbox" checked={settings.on} onChange={(event) => change({ on: event.target.checked })} />
       </label>

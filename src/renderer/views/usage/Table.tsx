@@ -116,7 +116,7 @@ export function Table(props: TableProps) {
 }
 
 const More = ({ shown, all, onMore }: { shown: number; all: number; onMore: () => void }) => (
-  <p className="usage-more">
+  <p className="usage-more row">
     <Button small onClick={onMore}>
       Show more
     </Button>
@@ -180,7 +180,7 @@ const Cells = ({ columns, row }: { columns: readonly UsageColumn[]; row: UsageTa
 
 const Share = ({ part }: { part: number }) => (
   <td className="c-share">
-    <span className="usage-share gap-6">
+    <span className="usage-share inline-row gap-6">
       <span className="gauge">
         <span style={{ width: `${Math.min(1, part) * 100}%` }} />
       </span>
