@@ -48,7 +48,7 @@ export function App() {
     <div className="app">
       <Rail />
       <TopBar />
-      <div className="body">
+      <div className="body stack shrinks">
         <Offline />
         <Restricted />
         <DamagedRecords />

@@ -17,7 +17,7 @@ export function Center() {
   const { needs, View } = requireView(route.view);
   const dir = useOpenDir();
   return (
-    <section className="center" aria-label="View">
+    <section className="center stack" aria-label="View">
       <PageBar />
       <div className="view-row rest">
         {dir !== undefined && findPlace(route) === 'agents' && (
@@ -25,7 +25,7 @@ export function Center() {
             <AgentsPane key={dir} project={dir} />
           </Suspense>
         )}
-        <div className="view">
+        <div className="view rest">
           <Boundary key={route.view} what="This view cannot be shown">
             <Suspense fallback={<Loading what="Loading the view" />}>
               {needs === 'nothing' ? <View project="" /> : <InProject route={route} />}

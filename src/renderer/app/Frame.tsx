@@ -27,7 +27,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const inspector = useInspector();
   const { panel, onLayoutChanged } = useKeptWidth();
   return (
-    <main className="frame">
+    <main className="frame rest">
       <Group id="stemma.frame" orientation="horizontal" onLayoutChanged={onLayoutChanged}>
         {/* The views scroll by themselves. A scrolling panel would show a scroll bar for a fraction of a pixel. */}
         <Panel id="center" minSize={320} style={{ overflow: 'hidden' }}>
@@ -52,7 +52,7 @@ export function Frame({ children }: { children: ReactNode }) {
       {inspector === 'drawer' && (
         <>
           <button type="button" className="drawer-scrim" aria-label="Close the drawer" onClick={toggleInspector} />
-          <div className="drawer right">
+          <div className="drawer on-pane">
             <InspectorPane />
           </div>
         </>
@@ -64,7 +64,7 @@ export function Frame({ children }: { children: ReactNode }) {
 function InspectorPane() {
   const dir = useOpenDir();
   return (
-    <section className="pane" aria-label="Inspector">
+    <section className="pane on-pane" aria-label="Inspector">
       <Boundary what="Cannot show the inspector">{dir && <Inspector project={dir} />}</Boundary>
     </section>
   );

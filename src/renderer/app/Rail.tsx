@@ -33,7 +33,7 @@ export function Rail() {
   const project = useProject(({ state }) => state);
   const foot = places.filter(({ id }) => id === 'settings');
   return (
-    <nav className="rail stack shrinks" aria-label="Places">
+    <nav className="rail stack shrinks on-pane" aria-label="Places">
       <ProjectMenu project={project} />
       {places
         .filter((place) => !foot.includes(place))

@@ -32,7 +32,7 @@ export function StatusBar() {
           </button>
         </>
       )}
-      <output className="grow status-notice" aria-live="polite">
+      <output className="grow ellipsis status-notice" aria-live="polite">
         {notice}
       </output>
       {running.map((job) => (

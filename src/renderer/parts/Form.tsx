@@ -127,7 +127,7 @@ export function FormSheet({ form: spec, onClose }: { form: FormSpec; onClose: ()
         </>
       }
     >
-      <form id={id} ref={form} className="form" aria-label={spec.title} onSubmit={(event) => void submit(event)} noValidate>
+      <form id={id} ref={form} className="form stack gap-12" aria-label={spec.title} onSubmit={(event) => void submit(event)} noValidate>
         {spec.intro && <p className="muted">{spec.intro}</p>}
         <Fields fields={spec.fields} values={values} problem={problem} onChange={change} />
       </form>

@@ -164,7 +164,7 @@ function FindingRow({ finding, hasTitle }: { finding: Finding; hasTitle: boolean
   };
   return (
     <li>
-      <button type="button" className="finding selectable" disabled={commit === null && sessionId === null} onClick={open}>
+      <button type="button" className="finding gap-12 line-below selectable" disabled={commit === null && sessionId === null} onClick={open}>
         <span className="grow">
           <span className="breaks">
             {hasTitle && (

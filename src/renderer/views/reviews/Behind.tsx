@@ -12,7 +12,7 @@ export function Behind(props: { project: string; contextId: ContextId; tip: Cont
   // The inspector beside the view shows the details of this commit.
   useEffect(() => move({ commit: contextId, entry: undefined }), [contextId]);
   return (
-    <section className="behind" aria-label="Context of the author">
+    <section className="behind line-below on-pane" aria-label="Context of the author">
       <Answer
         query={query}
         what="Cannot read this context"

@@ -166,7 +166,10 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
     }
   };
   return (
-    <form className="asking stack" onSubmit={sending(() => question.trim() !== '' && !busy && !reply.running && speak())}>
+    <form
+      className="asking gap-6 rigid line-above on-pane stack"
+      onSubmit={sending(() => question.trim() !== '' && !busy && !reply.running && speak())}
+    >
       <Problem>{problem ?? reply.problem}</Problem>
       <QuestionField
         label={isSelf ? 'Your answer' : `Ask ${who}`}

@@ -28,7 +28,7 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
   const cannotRun = form.problem !== undefined || isWriting;
   return (
     <form
-      className="ask stack small"
+      className="ask on-pane stack small"
       aria-label="Request"
       onSubmit={sending(() => {
         if (cannotRun) return;

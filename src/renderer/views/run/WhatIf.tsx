@@ -160,7 +160,7 @@ function WhatIfForm(props: WhatIfFormProps) {
   const count = following.turns.length + (following.answersFirst ? 1 : 0);
   return (
     <form
-      className="ask stack small"
+      className="ask on-pane stack small"
       aria-label="What-if run"
       onSubmit={sending(() => {
         rememberProvider(provider);

@@ -8,7 +8,7 @@ const nearlyFull = 0.8;
 /** The sessions on which agents work now, each with the used share of its window. */
 export function LiveSessions({ live, names }: { live: readonly Listed[]; names: ReadonlyMap<string, string> }) {
   return (
-    <section className="live" aria-label="Live sessions">
+    <section className="live rigid line-below on-pane" aria-label="Live sessions">
       <h2>
         Live <span className="muted">{live.length}</span>
       </h2>
@@ -45,7 +45,7 @@ function LiveRow({ listed: { title, agent, repository, session }, names }: { lis
         </span>
       </div>
       <div className="live-meta stack">
-        <span className="agent row muted">
+        <span className="agent gap-6 row muted">
           <AgentMark agent={agent} /> {agentName(agent)}
         </span>
         <span className="muted ellipsis">{[repository && names.get(repository), model].filter(Boolean).join(' · ')}</span>

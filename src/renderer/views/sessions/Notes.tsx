@@ -138,7 +138,7 @@ export const about =
 /** Above the histories on this machine while the project has no session: what Stemma is, where it looked, what it found, and what to do. */
 export function Welcome({ places, listed }: { places: readonly FoundSource[]; listed: readonly Listed[] }) {
   return (
-    <section className="welcome stack" aria-label="First start">
+    <section className="welcome gap-8 rigid line-below on-pane stack" aria-label="First start">
       <h2>Welcome to Stemma</h2>
       <p>{about}</p>
       <p className="muted">It looked in {say.plural(places.length, 'folder')}:</p>

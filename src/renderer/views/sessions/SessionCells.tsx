@@ -42,7 +42,7 @@ export function SessionCells({ id, row, place, selected, names, snippet, sought,
       <TitleCell listed={listed} open={open} level={level} snippet={snippet} onToggle={onToggle} />
       <span role="gridcell" className="c-agent">
         {level === 1 && (
-          <span className="agent row muted" title={agentName(agent)}>
+          <span className="agent gap-6 row muted" title={agentName(agent)}>
             <AgentMark agent={agent} /> <span className="agent-name ellipsis">{agentName(agent)}</span>{' '}
             <ExperimentalMark agent={agent} hasOwnMapping={session?.hasOwnMapping} />
           </span>

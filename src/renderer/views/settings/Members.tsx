@@ -208,7 +208,7 @@ export function Audit() {
                       {say.when(at)}
                     </span>
                     {what && (
-                      <span className="muted storage-what nowrap" title={what}>
+                      <span className="muted storage-what ellipsis" title={what}>
                         {what}
                       </span>
                     )}

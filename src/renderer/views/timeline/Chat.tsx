@@ -119,7 +119,7 @@ function ChatMessage(props: {
       </span>
       <div className="chat-words grow">
         <header className="row baseline small">
-          <b>{message.sender?.name ?? 'Unknown'}</b>
+          <b className="ellipsis">{message.sender?.name ?? 'Unknown'}</b>
           {note?.damaged && <DamagedMark />}
           <span className="muted">{type ?? 'unknown'}</span>
           <When at={message.at} className="muted" />

@@ -73,7 +73,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
     });
 
   return (
-    <form className="writer stack" onSubmit={sending(() => text.trim() !== '' && !busy && send())}>
+    <form className="writer gap-6 rigid line-above on-pane stack" onSubmit={sending(() => text.trim() !== '' && !busy && send())}>
       <OpenRuns space={space} runs={runs} disabled={busy} onEnd={(ended) => void finish(ended)} />
       {replyTo && <ReplyLine message={replyTo} onCancel={() => onReplyTo(undefined)} />}
       <TextArea label="Message" placeholder={`Write as ${sender.name}…`} rows={2} value={text} onChange={setText} onKeyDown={sendAtEnter} />
