@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { TemplateRecord } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { instantiateForm, templateForm } from '../../forms';
-import { Answer, attempt, Button, Empty, Estimate, Facts, Fold, Id, say } from '../../parts';
+import { Answer, attempt, Button, Empty, Estimate, Facts, FoldedText, Id, say } from '../../parts';
 import { ask, bytesIn, download, go, useNavigation, useProjectQuery, useQuery } from '../../state';
 import { NameList } from './NameList';
 
@@ -69,9 +69,7 @@ function TemplatePane({ project, name }: { project: string; name: string }) {
           <div className="card-body gap-12 overflows stack">
             {made && <Made made={made} />}
             <section aria-label="Content" className="card-said kind-system">
-              <Fold text={template.text} lines={24}>
-                {(text) => <pre className="verbatim">{text}</pre>}
-              </Fold>
+              <FoldedText text={template.text} lines={24} />
             </section>
             <Facts
               rows={{

@@ -21,6 +21,7 @@ import { Replicas } from './Replicas';
 import { Storage } from './Storage';
 import { Summaries } from './Summaries';
 import { Team } from './Team';
+import { Setting } from './task';
 import { Updates } from './Updates';
 
 const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]>> = {
@@ -97,27 +98,18 @@ function Appearance() {
   return (
     <section aria-label="Appearance">
       <h2>Appearance</h2>
-      <div className="settings-row row line-below">
-        <span>Theme</span>
+      <Setting name="Theme">
         <Switch label="Theme" value={theme} options={themes} onChange={(choice) => setLook({ theme: choice })} />
-      </div>
-      <div className="settings-row row line-below">
-        <span>
-          Contrast <span className="muted">High contrast makes lines and secondary text stronger.</span>
-        </span>
+      </Setting>
+      <Setting name="Contrast" hint="High contrast makes lines and secondary text stronger.">
         <Switch label="Contrast" value={contrast} options={contrasts} onChange={(choice) => setLook({ contrast: choice })} />
-      </div>
-      <div className="settings-row row line-below">
-        <span>
-          Motion <span className="muted">Stemma follows the system: with reduced motion, nothing moves.</span>
-        </span>
-      </div>
-      <div className="settings-row row line-below">
-        <span>Keyboard shortcuts</span>
+      </Setting>
+      <Setting name="Motion" hint="Stemma follows the system: with reduced motion, nothing moves." />
+      <Setting name="Keyboard shortcuts">
         <Button icon={Keyboard} onClick={() => show({ kind: 'keys' })}>
           Show
         </Button>
-      </div>
+      </Setting>
     </section>
   );
 }

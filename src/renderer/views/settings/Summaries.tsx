@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { api } from '../../client';
 import { Answer, LinkButton, Select, say } from '../../parts';
 import { go, useProjectQuery, useQuery } from '../../state';
-import { TaskProblem, useTask } from './task';
+import { Setting, TaskProblem, useTask } from './task';
 
 type Status = Awaited<ReturnType<typeof api.context.summarizer>>;
 type Plan = Parameters<typeof api.context.setSummarizer>[0];
@@ -71,22 +71,15 @@ function Service({ first }: { first: Status }) {
   }, [running, start]);
   return (
     <>
-      <div className="settings-row row line-below">
-        <span>
-          Fill missing summaries while idle
-          <span className="muted"> Off until you turn it on.</span>
-        </span>
+      <Setting name="Fill missing summaries while idle" hint="Off until you turn it on.">
         <input
           type="checkbox"
           aria-label="Fill missing summaries while idle"
           checked={enabled}
           onChange={({ target }) => set({ enabled: target.checked })}
         />
-      </div>
-      <div className="settings-row row line-below">
-        <span>
-          Written by <span className="muted">A model sees the commits that it summarizes.</span>
-        </span>
+      </Setting>
+      <Setting name="Written by" hint="A model sees the commits that it summarizes.">
         <Select
           label="Written by"
           value={provider ?? ''}
@@ -98,12 +91,9 @@ function Service({ first }: { first: Status }) {
           ]}
           onChange={(chosen) => set({ provider: chosen || null, model: null })}
         />
-      </div>
+      </Setting>
       {provider !== null && (
-        <div className="settings-row row line-below">
-          <span>
-            Budget <span className="muted">The most model calls in a day (UTC).</span>
-          </span>
+        <Setting name="Budget" hint="The most model calls in a day (UTC).">
           <input
             className="field"
             type="number"
@@ -117,7 +107,7 @@ function Service({ first }: { first: Status }) {
               if (calls >= 1 && calls !== callsPerDay) set({ callsPerDay: calls });
             }}
           />
-        </div>
+        </Setting>
       )}
       <p aria-live="polite">
         {running ? 'Writing summaries… ' : ''}

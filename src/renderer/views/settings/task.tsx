@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { describeProblem, ProblemLine } from '../../parts';
 
 export type ButtonTask<T> =
@@ -36,3 +36,13 @@ export function useTask<T>(): readonly [ButtonTask<T>, (work: (signal: AbortSign
 /** The error of a failed task. */
 export const TaskProblem = ({ task }: { task: ButtonTask<unknown> }) =>
   task.state === 'failed' && <ProblemLine>{describeProblem(task.error).message}</ProblemLine>;
+
+/** A setting: its name with a hint, and its control. */
+export const Setting = ({ name, hint, children }: { name: string; hint?: string; children?: ReactNode }) => (
+  <div className="settings-row row line-below">
+    <span>
+      {name} {hint && <span className="muted">{hint}</span>}
+    </span>
+    {children}
+  </div>
+);
