@@ -33,16 +33,9 @@ export function noteGrowth(chain: WriteChain, row: ContextRow): void {
 export const goesOnWithTurn = (chain: ReadChain, { seq, id }: Pick<ContextRow, 'seq' | 'id'>): boolean => holderOf(chain, `${goesOn}${id}`) === seq;
 
 /** The commits that begin no turn, because their files were imported in parts. */
-export const grownCommits = (chain: ReadChain): ReadonlySet<CommitSeq> =>
+export const grownCommits = ({ db, project }: ReadChain): ReadonlySet<CommitSeq> =>
   new Set(
-    chain.db
-      .all<{ context: CommitSeq }>(
-        'SELECT context FROM record WHERE project = ? AND record >= ? AND record < ?',
-        chain.project,
-        goesOn,
-        `${goesOn}\u{10ffff}`,
-      )
-      .map(({ context }) => context),
+    db.values<CommitSeq>('SELECT context FROM record WHERE project = ? AND record >= ? AND record < ?', project, goesOn, `${goesOn}\u{10ffff}`),
   );
 
 /** A prompt after all entries. It is the first one if a person has typed nothing but commands. */

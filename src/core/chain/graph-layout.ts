@@ -111,7 +111,7 @@ function measureFamilies(view: View, families: readonly Family[]): { readonly to
       { total: 0, at: Number.NEGATIVE_INFINITY, seq: 0 },
     );
   const { name, state } = namePicture(view, families);
-  const measure = (): { readonly total: number; readonly at: number; readonly seq: number } => {
+  const measure = (): ReturnType<typeof measureFamilies> => {
     const { total, newest } = pictureOf(view, families).lanes;
     return { total, at: newest?.at ?? 0, seq: newest?.seq ?? 0 };
   };
@@ -146,19 +146,19 @@ const isPlain = ({ hidden, resumed, asked }: View, family: Family): boolean =>
   (family.forks === 0 || !family.runs.some((run) => asked.has(run))) && !hidden.families.has(family) && !overlaps(family.sessions, resumed);
 
 const resumedSessions = (chain: ReadChain): ReadonlySet<string> =>
-  new Set(chain.db.all<{ sessionId: string }>('SELECT sessionId FROM resumed WHERE project = ?', chain.project).map(({ sessionId }) => sessionId));
+  new Set(chain.db.values<string>('SELECT sessionId FROM resumed WHERE project = ?', chain.project));
 
 /** The families with a commit that matches a filter. */
 function matchingFamilies(chain: ReadChain, families: Families, { sessionId, ...others }: TipFilter): readonly Family[] {
   const among = sessionId === undefined ? families.all : families.all.filter(({ sessions }) => sessions.has(sessionId));
   const fields = Object.entries(others).filter(([, value]) => value !== undefined);
   if (fields.length === 0) return among;
-  const runs = chain.db.all<{ run: number }>(
+  const runs = chain.db.values<number>(
     `SELECT DISTINCT run FROM context WHERE +project = ? AND ${fields.map(([field]) => `${field} = ?`).join(' AND ')}`,
     chain.project,
     ...fields.map(([, value]) => value as string),
   );
-  const matching = new Set(runs.map(({ run }) => families.of(run)));
+  const matching = new Set(runs.map(families.of));
   return among.filter((family) => matching.has(family));
 }
 
@@ -170,9 +170,7 @@ function namePicture(view: View, families: readonly Family[]): GroupPlace {
   const { chain, filter, archived, together, hidden, resumed } = view;
   const sum = (of: (family: Family) => number): number => families.reduce((total, family) => total + of(family), 0);
   const last = families.reduce((most, family) => Math.max(most, family.last), 0);
-  const marks = families.some((family) => hidden.families.has(family))
-    ? chain.db.one<{ state: string }>(`SELECT ${hidingState} AS state`)?.state
-    : '';
+  const marks = families.some((family) => hidden.families.has(family)) ? chain.db.value<string>(`SELECT ${hidingState}`) : '';
   return {
     name: JSON.stringify([families[0]?.runs[0], filter, archived, together]),
     state: JSON.stringify([families.length, sum(({ commits }) => commits), sum(({ runs }) => runs.length), last, resumed.size, marks]),
@@ -198,18 +196,11 @@ function drawPicture({ chain, filter, isFiltered, together, hidden, ends }: View
   const parts = turnPartsIn(chain, all);
   const gone = hiddenIn(chain, hidden, new Set(families.filter((family) => hidden.families.has(family))));
   const nodes = drawnNodes(gone.size === 0 ? all : all.filter(({ seq }) => !gone.has(seq)), parts);
-  const subagents = new Set(
-    chain.db
-      .all<{ context: CommitSeq }>(
-        'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))',
-        chain.project,
-        runList(families),
-      )
-      .map(({ context }) => context),
+  const subagents = chain.db.values<CommitSeq>(
+    'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))',
+    chain.project,
+    runList(families),
   );
-  return {
-    lanes: layOut(isFiltered ? matchingTrees(nodes, filter) : nodes, { together }),
-    turns: turnNumbers(all, subagents, parts),
-    parts,
-  };
+  const lanes = layOut(isFiltered ? matchingTrees(nodes, filter) : nodes, { together });
+  return { lanes, turns: turnNumbers(all, new Set(subagents), parts), parts };
 }

@@ -123,11 +123,11 @@ const groupsAtOnce = 50;
 
 /** A number that changes with the commits, their links, what is hidden, and the imported files. */
 function readState(chain: ReadChain): number {
-  const more = chain.db.one<{ state: string }>(
-    `SELECT ${hidingState} || '/' || (SELECT COUNT(*) || '/' || IFNULL(MAX(no), 0) || '/' || TOTAL(size) FROM source WHERE project = ?) AS state`,
+  const more = chain.db.value<string>(
+    `SELECT ${hidingState} || '/' || (SELECT COUNT(*) || '/' || IFNULL(MAX(no), 0) || '/' || TOTAL(size) FROM source WHERE project = ?)`,
     chain.project,
   );
-  return crc32(`${partsVersion} ${familiesState(chain)} ${more?.state}`);
+  return crc32(`${partsVersion} ${familiesState(chain)} ${more}`);
 }
 
 /** Stores the facts about the groups of the whole graph that have changed, in short transactions. Yields after each. */
@@ -178,8 +178,8 @@ function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
   for (const { seq, lane, edges } of lanes.rows(0, lanes.total)) {
     const { type = '', errors = 0, forked = 0, started = 0, contextTokens = 0 } = rows.get(seq) ?? {};
     const isEnd = (children.get(seq) ?? 0) === 0;
-    const isPlain =
-      type === 'delta' && children.get(seq) === 1 && !forked && !started && errors === 0 && edges.every((edge) => edge.fromLane === edge.toLane);
+    const isAlone = children.get(seq) === 1 && edges.every((edge) => edge.fromLane === edge.toLane);
+    const isPlain = type === 'delta' && isAlone && !forked && !started && errors === 0;
     const mark =
       (type === 'compaction' ? graphMarks.compaction : 0) |
       (errors > 0 ? graphMarks.errors : 0) |
@@ -195,15 +195,15 @@ const mostPlaces = 10_000;
 
 /** The positions of the first rows whose title, branch name, id, template, principal, type or tags contain the text. */
 function placesWith(chain: ReadChain, groups: readonly RowGroup[], needle: string): Pick<GraphMap, 'places' | 'hasMore'> {
-  const matching = chain.db.all<{ seq: CommitSeq; run: number }>(
+  const matching = chain.db.rows<[seq: CommitSeq, run: number]>(
     `SELECT seq, run FROM context WHERE +project = ?
         AND instr(lower(IFNULL(summary, '') || char(10) || id || char(10) || template || char(10) || IFNULL(principal, '') || char(10) || type
           || char(10) || IFNULL(tags, '')), ?) > 0`,
     chain.project,
     needle,
   );
-  const found = new Set(matching.map(({ seq }) => seq));
-  const mayContain = groupsWith(chain, new Set(matching.map(({ run }) => run)), needle);
+  const found = new Set(matching.map(([seq]) => seq));
+  const mayContain = groupsWith(chain, new Set(matching.map(([, run]) => run)), needle);
   const places: number[] = [];
   let from = 0;
   for (const group of groups) {
@@ -235,15 +235,8 @@ function groupsWith(chain: ReadChain, runs: ReadonlySet<number>, needle: string)
 function placesIn(chain: ReadChain, { total, families, picture }: RowGroup, found: ReadonlySet<CommitSeq>, needle: string): number[] {
   const { lanes, parts } = picture();
   const drawn = lanes.rows(0, total);
-  const inner = new Set(
-    chain.db
-      .all<{ parent: CommitSeq | null }>(
-        'SELECT DISTINCT parent FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?',
-        runList(families),
-        chain.project,
-      )
-      .map(({ parent }) => parent),
-  );
+  const inSome = 'SELECT DISTINCT parent FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?';
+  const inner = new Set(chain.db.values<CommitSeq | null>(inSome, runList(families), chain.project));
   const ends = drawn.filter(({ seq }) => !inner.has(seq));
   const titled = new Set([...titlesOf(chain, ends, parts)].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [seq] : [])));
   return drawn.flatMap(({ seq }, at) => (found.has(seq) || titled.has(seq) ? [at] : []));

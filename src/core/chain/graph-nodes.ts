@@ -27,15 +27,8 @@ export function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): reado
  */
 export function nodesOf(chain: ReadChain, families: readonly Family[], ends: () => FileEnds): GraphNode[] {
   const nodes = commitsOf(chain, families);
-  const started = new Map(
-    chain.db
-      .all<{ context: CommitSeq; starter: CommitSeq }>(
-        startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))'),
-        chain.project,
-        runList(families),
-      )
-      .map(({ context, starter }) => [context, starter] as const),
-  );
+  const inFamilies = startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))');
+  const started = new Map(chain.db.rows<[CommitSeq, CommitSeq]>(`SELECT context, starter FROM (${inFamilies})`, chain.project, runList(families)));
   const seen = new Set<CommitSeq | null>();
   const continuedTwice = new Set<CommitSeq | null>();
   for (const { parent } of nodes) if (parent !== null) (seen.has(parent) ? continuedTwice : seen).add(parent);
@@ -74,14 +67,8 @@ export const endsIn = (chain: ReadChain): FileEnds => {
 /** For each run, a text that changes with the ends of imported files in it. */
 export const endStates = (chain: ReadChain): ReadonlyMap<number, string> => {
   const ends = [...endsIn(chain).values()].flat();
-  const runs = new Map(
-    chain.db
-      .all<{ seq: CommitSeq; run: number }>(
-        'SELECT seq, run FROM context WHERE seq IN (SELECT value FROM json_each(?))',
-        JSON.stringify(ends.map(({ tip }) => tip)),
-      )
-      .map(({ seq, run }) => [seq, run] as const),
-  );
+  const tips = JSON.stringify(ends.map(({ tip }) => tip));
+  const runs = new Map(chain.db.rows<[CommitSeq, number]>('SELECT seq, run FROM context WHERE seq IN (SELECT value FROM json_each(?))', tips));
   const byRun = Map.groupBy(ends, ({ tip }) => runs.get(tip as CommitSeq) ?? 0);
   return new Map([...byRun].map(([run, own]) => [run, own.map(({ no, tip, isResumed }) => `${no}:${tip}:${isResumed}`).join(' ')] as const));
 };

@@ -48,12 +48,6 @@ SELECT c.seq, (
    ORDER BY EXISTS (SELECT 1 FROM json_each(s.tips) WHERE value = c.seq) DESC, length(s.path), s.no DESC LIMIT 1)) AS title
   FROM context c WHERE c.seq IN (SELECT value FROM json_each(?))`;
 
-interface TitleRow {
-  readonly seq: CommitSeq;
-  readonly named: string | null;
-  readonly title: string | null;
-}
-
 /**
  * The titles of the branches that end in these rows: the name of the branch, else that of its session. A side branch of a session, also in a file
  * in which an agent continued it, has the title of its first commit.
@@ -67,46 +61,35 @@ export function titlesOf(chain: ReadChain, ends: readonly LaneRow[], { partOf, b
     JSON.stringify(ends.map(firstOf)),
   );
   const begun = new Map(starts.map(({ seq, summary, intact }) => [seq, intact ? summary : null] as const));
-  const titles = chain.db.all<TitleRow>(selectTitles, JSON.stringify(ends.map(({ seq }) => seq)));
+  const titles = chain.db.rows<[seq: CommitSeq, named: string | null, title: string | null]>(
+    selectTitles,
+    JSON.stringify(ends.map(({ seq }) => seq)),
+  );
   const startOf = new Map(ends.map((end) => [end.seq, firstOf(end)] as const));
-  return new Map(titles.map(({ seq, named, title }) => [seq, named ?? begun.get(startOf.get(seq) ?? seq) ?? title] as const));
+  return new Map(titles.map(([seq, named, title]) => [seq, named ?? begun.get(startOf.get(seq) ?? seq) ?? title] as const));
 }
+
+const startedIn = startedSql('AND context IN (SELECT value FROM json_each(?))');
 
 function detailsOf(chain: ReadChain, page: readonly LaneRow[], parts: TurnParts): Map<CommitSeq, Detail> {
   const wanted = JSON.stringify(page.map(({ seq }) => seq));
-  const started = new Map(
-    chain.db
-      .all<{ context: CommitSeq; toolCallId: string; starterId: ContextId }>(
-        startedSql('AND context IN (SELECT value FROM json_each(?))'),
-        chain.project,
-        wanted,
-      )
-      .map((row) => [row.context, { commit: row.starterId, toolCallId: row.toolCallId }] as const),
-  );
+  const calls = chain.db.all<{ context: CommitSeq; toolCallId: string; starterId: ContextId }>(startedIn, chain.project, wanted);
+  const started = new Map(calls.map(({ context, starterId: commit, toolCallId }) => [context, { commit, toolCallId }] as const));
   const rows = chain.db.all<DetailRow>(`${selectDetail} WHERE c.seq IN (SELECT value FROM json_each(?))`, wanted);
   const ends = new Set(rows.filter(({ children }) => children === 0).map(({ seq }) => seq));
-  const titles = titlesOf(
-    chain,
-    page.filter(({ seq }) => ends.has(seq)),
-    parts,
-  );
-  return new Map(
-    rows.map((row) => {
-      const startedBy = started.get(row.seq);
-      const turn = turnFacts(chain, row.seq, parts);
-      const detail: Detail = {
-        commit: toCommit(row),
-        depth: row.depth,
-        children: row.children,
-        contextTokens: row.contextTokens,
-        forked: row.forked === 1 || turn.fork !== undefined,
-        ...turn,
-        errors: row.errors,
-        ...(row.type === 'compaction' && row.parentTokens !== null && { replacedTokens: row.parentTokens }),
-        ...(startedBy && { startedBy }),
-        ...(row.children === 0 && { tipOf: titles.get(row.seq) ?? (row.intact ? row.summary : null) ?? row.id }),
-      };
-      return [row.seq, detail] as const;
-    }),
-  );
+  const endsOfPage = page.filter(({ seq }) => ends.has(seq));
+  const titles = titlesOf(chain, endsOfPage, parts);
+  const detailOf = (row: DetailRow): Detail => {
+    const { seq, id, type, depth, children, contextTokens, parentTokens, errors } = row;
+    const startedBy = started.get(seq);
+    const turn = turnFacts(chain, seq, parts);
+    const forked = row.forked === 1 || turn.fork !== undefined;
+    return {
+      ...{ commit: toCommit(row), depth, children, contextTokens, forked, ...turn, errors },
+      ...(type === 'compaction' && parentTokens !== null && { replacedTokens: parentTokens }),
+      ...(startedBy && { startedBy }),
+      ...(children === 0 && { tipOf: titles.get(seq) ?? (row.intact ? row.summary : null) ?? id }),
+    };
+  };
+  return new Map(rows.map((row) => [row.seq, detailOf(row)] as const));
 }

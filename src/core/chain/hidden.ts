@@ -2,12 +2,11 @@ import type { CommitSeq } from '../base/index.js';
 import { earlierParent, type ReadChain } from './chain.js';
 import { type Families, type Family, familiesAt, familiesOf, overlaps, runList } from './families.js';
 
-interface SessionMarkRow {
-  readonly sessionId: string;
+interface Mark<Of> {
+  readonly of: Of;
   readonly deletedAt: number | null;
   readonly archivedAt: number | null;
 }
-type BranchMarkRow = Omit<SessionMarkRow, 'sessionId'> & { readonly context: CommitSeq };
 
 const marked = (table: string): string =>
   `(SELECT IFNULL(group_concat(no || ':' || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM ${table} WHERE deletedAt IS NOT NULL OR archivedAt IS NOT NULL)`;
@@ -30,39 +29,29 @@ export interface Hidden {
 
 /** The marks that hide sessions and branches. */
 export function hiddenBy(chain: ReadChain, families: Families, { archived = false, session }: Hiding = {}): Hidden {
-  const isHidden = (mark: Omit<SessionMarkRow, 'sessionId'>): boolean => mark.deletedAt !== null || (mark.archivedAt !== null && !archived);
-  const sessions = new Set(
-    chain.db
-      .all<SessionMarkRow>(
-        'SELECT sessionId, deletedAt, archivedAt FROM sessionMark WHERE project = ? AND (deletedAt IS NOT NULL OR archivedAt IS NOT NULL)',
-        chain.project,
-      )
-      .filter((mark) => isHidden(mark) && (mark.deletedAt !== null || mark.sessionId !== session))
-      .map((mark) => mark.sessionId),
-  );
+  const hiding = <Of>(column: string, table: string, shown?: Of): Set<Of> => {
+    const marks = chain.db.all<Mark<Of>>(
+      `SELECT ${column} AS of, deletedAt, archivedAt FROM ${table} WHERE project = ? AND (deletedAt IS NOT NULL OR archivedAt IS NOT NULL)`,
+      chain.project,
+    );
+    return new Set(marks.filter(({ of, deletedAt }) => deletedAt !== null || (!archived && of !== shown)).map(({ of }) => of));
+  };
+  const sessions = hiding<string>('sessionId', 'sessionMark', session);
   // A session that an agent continued after Resume is hidden with its original.
   for (const { sessionId, original } of chain.db.all<{ sessionId: string; original: string }>(
     'SELECT r.sessionId, c.sessionId AS original FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? ORDER BY r.no',
     chain.project,
   ))
     if (sessions.has(original)) sessions.add(sessionId);
-  const branches = new Set(
-    chain.db
-      .all<BranchMarkRow>(
-        'SELECT context, deletedAt, archivedAt FROM branchMark WHERE project = ? AND (deletedAt IS NOT NULL OR archivedAt IS NOT NULL)',
-        chain.project,
-      )
-      .filter(isHidden)
-      .map((mark) => mark.context),
-  );
+  const branches = hiding<CommitSeq>('context', 'branchMark');
   if (sessions.size === 0 && branches.size === 0) return { sessions, branches, families: new Set() };
   // A subagent without a session of its own is named by its first commit.
-  const named = chain.db.all<{ seq: CommitSeq }>(
+  const named = chain.db.values<CommitSeq>(
     'SELECT seq FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))',
     chain.project,
     JSON.stringify([...sessions]),
   );
-  const among = familiesAt(chain, families, [...branches, ...named.map(({ seq }) => seq)]);
+  const among = familiesAt(chain, families, [...branches, ...named]);
   for (const family of families.all) if (overlaps(family.sessions, sessions)) among.add(family);
   return { sessions, branches, families: among };
 }
@@ -86,12 +75,10 @@ export function hiddenIn(chain: ReadChain, { sessions, branches }: Omit<Hidden, 
     chain.project,
   );
   const starters = new Map(
-    chain.db
-      .all<{ context: CommitSeq; starter: CommitSeq }>(
-        "SELECT s.context, r.context AS starter FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?",
-        chain.project,
-      )
-      .map(({ context, starter }) => [context, starter] as const),
+    chain.db.rows<[CommitSeq, CommitSeq]>(
+      "SELECT s.context, r.context FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?",
+      chain.project,
+    ),
   );
   const below = new Set<CommitSeq>();
   for (const { seq, id, parent, sessionId } of nodes) {

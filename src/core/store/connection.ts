@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { longPath } from '../system/index.js';
-import { type DamageWatch, watchDamage } from './damage.js';
+import { type DamageWatch, type Prepare, watchDamage } from './damage.js';
 import { definitionError } from './definitions.js';
 import { changesDerived, type Derived, derivedFile, openDerived } from './derived/index.js';
 import { asStemmaError, damagedDatabase } from './failures.js';
@@ -36,7 +36,7 @@ export interface Connection {
   readonly damage: DamageWatch;
   /** Whether a statement changes derived data. */
   changesDerived(sql: string): boolean;
-  prepared(sql: string): Database.Statement;
+  readonly prepared: Prepare;
   /** Inserts a whole row with its checksum. */
   insert(table: string, row: Readonly<Record<string, Value | undefined>>): { readonly rowId: number };
 }
@@ -173,14 +173,21 @@ function refuseRecords(raw: Database.Database, message: string): void {
 }
 
 function statementsOf(raw: Database.Database): Pick<Connection, 'prepared' | 'insert' | 'changesDerived'> {
-  const statements = new Map<string, Database.Statement>();
+  const statements = {
+    objects: new Map<string, Database.Statement>(),
+    rows: new Map<string, Database.Statement>(),
+    values: new Map<string, Database.Statement>(),
+  };
   const changing = new Map<string, boolean>();
   const inserts = new Map<string, SummedInsert & { highest: number | undefined }>();
-  const prepared = (sql: string): Database.Statement => {
-    const known = statements.get(sql);
-    if (known) return known;
-    const statement = raw.prepare(sql);
-    statements.set(sql, statement);
+  const prepared: Prepare = (sql, shape) => {
+    const known = statements[shape ?? 'objects'];
+    let statement = known.get(sql);
+    if (statement) return statement;
+    statement = raw.prepare(sql);
+    if (shape === 'rows') statement.raw();
+    else if (shape === 'values') statement.pluck();
+    known.set(sql, statement);
     return statement;
   };
   const insert: Connection['insert'] = (table, row) => {
@@ -188,7 +195,7 @@ function statementsOf(raw: Database.Database): Pick<Connection, 'prepared' | 'in
     inserts.set(table, known);
     // The checksum covers the row number, so the number is predicted. SQLite assigns another one if another connection inserted a row meanwhile.
     const given = row[known.number] as number | null | undefined;
-    const expected = given ?? (known.highest ?? (prepared(known.last).pluck().get() as number | null) ?? 0) + 1;
+    const expected = given ?? (known.highest ?? (prepared(known.last, 'values').get() as number | null) ?? 0) + 1;
     const values = known.values(row, expected);
     const rowId = Number(prepared(known.sql).run(...values).lastInsertRowid);
     if (rowId !== expected) prepared(known.correction).run(known.values(row, rowId).at(-1), rowId);

@@ -2,6 +2,9 @@ import type Database from 'better-sqlite3';
 import { systemClock } from '../base/index.js';
 import { matchesSql, sumColumn, type TableShape, tablesOf } from './sums.js';
 
+/** Prepares a statement once. `rows` returns rows as lists of values, `values` the first value of each. */
+export type Prepare = (sql: string, shape?: 'rows' | 'values') => Database.Statement;
+
 /** What is known about the rows of some tables. */
 export interface Damage {
   /** How many rows of a table do not match their checksum. Tables without such a row are missing. */
@@ -56,7 +59,7 @@ function watchedOf(table: TableShape): Watched {
 }
 
 /** Watches the database of a connection. Nothing is read before the first question. */
-export function watchDamage(raw: Database.Database, prepared: (sql: string) => Database.Statement): DamageWatch {
+export function watchDamage(raw: Database.Database, prepared: Prepare): DamageWatch {
   let tables: ReadonlyMap<string, Watched> | undefined;
   let isWaiting = false;
   const all = (): ReadonlyMap<string, Watched> => {
@@ -67,13 +70,8 @@ export function watchDamage(raw: Database.Database, prepared: (sql: string) => D
     );
     return tables;
   };
-  const version = (): number => (prepared('PRAGMA main.data_version').get() as { data_version: number }).data_version;
-  const step = (watched: Watched, most: number): number =>
-    checkPiece(watched, most, (sql, ...values) =>
-      prepared(sql)
-        .raw()
-        .all(...values),
-    );
+  const version = (): number => prepared('PRAGMA main.data_version', 'values').get() as number;
+  const step = (watched: Watched, most: number): number => checkPiece(watched, most, (sql, ...values) => prepared(sql, 'rows').all(...values));
 
   const soon = (): void => {
     if (!isWaiting) setTimeout(work, pauseMs).unref();

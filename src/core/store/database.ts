@@ -3,7 +3,7 @@ import { StemmaError } from '../base/index.js';
 import { syncFile } from '../files/index.js';
 import { checksOf } from './checks.js';
 import { type Connection, type ConnectionOptions, connectTo, guard } from './connection.js';
-import type { DamageWatch } from './damage.js';
+import type { DamageWatch, Prepare } from './damage.js';
 import { derivedFile, removeDerived } from './derived/index.js';
 import { saysDamage } from './failures.js';
 import { begin, isFree } from './lock.js';
@@ -22,6 +22,8 @@ export interface ReadableDb {
   readonly readonly: boolean;
   one<Row>(sql: string, ...parameters: Parameter[]): Row | undefined;
   all<Row>(sql: string, ...parameters: Parameter[]): Row[];
+  /** The first value of the first row. */
+  value<Value>(sql: string, ...parameters: Parameter[]): Value | undefined;
   /** The values of the only column. */
   column<Value>(sql: string, ...parameters: Parameter[]): Value[];
   /** Rows as lists of values, in the order of the columns. */
@@ -127,10 +129,8 @@ export function openDatabase(file: string | Buffer, options: ConnectionOptions =
     version: () => {
       const { raw, derived } = connection;
       derived.refresh();
-      const versions = ['main', ...(derived.isStored() ? ['derived'] : [])].map(
-        (name) => raw.pragma(`${name}.data_version`, { simple: true }) as number,
-      );
-      return (rebuilds + derived.attached()) * 2 ** 32 + versions.reduce((sum, version) => sum + version, 0);
+      const versionOf = (name: string): number => raw.pragma(`${name}.data_version`, { simple: true }) as number;
+      return (rebuilds + derived.attached()) * 2 ** 32 + versionOf('main') + (derived.isStored() ? versionOf('derived') : 0);
     },
     ...writesOf(current),
     ...checksOf(current),
@@ -151,9 +151,7 @@ export function openDatabase(file: string | Buffer, options: ConnectionOptions =
       guard(() => foldLog(raw));
       raw.close();
       try {
-        const rebuilt = guard(() => rebuildFile(raw.name, backups));
-        removeDerived(derivedFile(raw.name));
-        return rebuilt;
+        return rebuildDatabase(raw.name, backups);
       } finally {
         connection = connectTo(file, options);
         rebuilds += 1;
@@ -191,34 +189,28 @@ function healing<T>({ derived }: Connection, work: () => T): T {
 
 function readsOf(current: () => Connection): Omit<ReadableDb, 'version' | 'place'> {
   const guarded = guardedBy(current);
-  const prepared = (sql: string): Database.Statement => {
+  const prepared: Prepare = (sql, shape) => {
     trace(sql);
-    return current().prepared(sql);
-  };
-  const preparedOnce = (sql: string): Database.Statement => {
-    trace(sql);
-    return current().raw.prepare(sql);
+    return current().prepared(sql, shape);
   };
   return {
     readonly: current().raw.readonly,
     damage: () => current().damage,
     one: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).get(...parameters) as Row | undefined),
     all: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).all(...parameters) as Row[]),
-    column: <Value>(sql: string, ...parameters: Parameter[]) =>
-      guarded(() =>
-        prepared(sql)
-          .all(...parameters)
-          .map((row) => Object.values(row as Record<string, Value>)[0] as Value),
-      ),
+    value: <Value>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql, 'values').get(...parameters) as Value | undefined),
+    column: <Value>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql, 'values').all(...parameters) as Value[]),
     rows: <Row extends readonly unknown[]>(sql: string, ...parameters: Parameter[]) =>
-      guarded(
-        () =>
-          preparedOnce(sql)
-            .raw()
-            .all(...parameters) as Row[],
-      ),
+      guarded(() => prepared(sql, 'rows').all(...parameters) as Row[]),
     *each<Row>(sql: string, ...parameters: Parameter[]) {
-      const rows = guarded(() => preparedOnce(sql).iterate(...parameters) as IterableIterator<Row>);
+      trace(sql);
+      // A kept statement runs once at a time.
+      const rows = guarded(
+        () =>
+          current()
+            .raw.prepare(sql)
+            .iterate(...parameters) as IterableIterator<Row>,
+      );
       try {
         for (let next = guarded(() => rows.next()); !next.done; next = guarded(() => rows.next())) yield next.value;
       } finally {
@@ -283,7 +275,8 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb>
       guard(() => {
         const { raw, place, derived } = current();
         place.require();
-        for (const schema of derived.isStored() ? (['main', 'derived'] as const) : (['main'] as const)) shortenLog(raw, schema);
+        shortenLog(raw, 'main');
+        if (derived.isStored()) shortenLog(raw, 'derived');
       }),
   };
 }
@@ -329,8 +322,7 @@ function transactions(
 }
 
 /** A newer Stemma may have migrated the project while this one has it open. @throws CONFLICT if it did. */
-const requireFormat = ({ prepared }: Connection): void =>
-  refuseNewer((prepared('PRAGMA user_version').get() as { user_version: number }).user_version);
+const requireFormat = ({ prepared }: Connection): void => refuseNewer(prepared('PRAGMA user_version', 'values').get() as number);
 
 /** Runs work inside an open transaction. If it throws, its changes are undone, and those before it stay. */
 function nested<T>({ raw, prepared }: Connection, listeners: Listeners, work: () => T): T {

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
 import { type LocatedFile, makeTemporary, namedFile, openLocated, statLocated } from '../files/index.js';
 import { longPath } from '../system/index.js';
+import { quoted } from './guard.js';
 
 export type ForeignValue = string | number | bigint | Uint8Array | null;
 export type ForeignRow = Readonly<Record<string, ForeignValue>>;
@@ -300,8 +301,6 @@ function tablesOf(raw: Database.Database): ReadonlyMap<string, readonly string[]
     }),
   );
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const bytesIn = (row: ForeignRow): number =>
   Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' || value instanceof Uint8Array ? value.length : 0), 0);

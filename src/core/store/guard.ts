@@ -83,7 +83,8 @@ export function openGuard(db: Confinable, { refusing, functions, plainTables }: 
   };
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+/** A name as SQL has it. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 interface Token {
   /** A word or a quoted text in small letters: SQLite takes any of them as a name. */

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 import type { Connection } from './connection.js';
+import { withoutWaiting } from './derived/index.js';
 
 /** Whether a transaction would begin at once. */
 export function isFree(connection: Connection): boolean {
@@ -23,10 +24,8 @@ export function begin(connection: Connection, isShared: boolean): void {
 }
 
 /** Tries to begin a transaction, up to a number of times. Returns whether it has begun. */
-function hasBegun({ raw, prepared }: Connection, looks: number): boolean {
-  const busyMs = raw.pragma('busy_timeout', { simple: true });
-  raw.pragma('busy_timeout = 0');
-  try {
+const hasBegun = ({ raw, prepared }: Connection, looks: number): boolean =>
+  withoutWaiting(raw, () => {
     for (let look = 1; ; look++)
       try {
         prepared('BEGIN IMMEDIATE').run();
@@ -36,7 +35,4 @@ function hasBegun({ raw, prepared }: Connection, looks: number): boolean {
         if (look >= looks) return false;
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lookMs);
       }
-  } finally {
-    raw.pragma(`busy_timeout = ${busyMs}`);
-  }
-}
+  });

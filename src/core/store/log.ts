@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
+import { withoutWaiting } from './derived/index.js';
 
 /** Pages of the write-ahead log after which SQLite copies it into the database. Each copy costs syncs. */
 export const logPages = 3_000;
@@ -37,13 +38,7 @@ export function shortenLog(raw: Database.Database, schema: 'main' | 'derived'): 
   const { file } = raw.prepare('SELECT file FROM pragma_database_list WHERE name = ?').get(schema) as { readonly file: string };
   const length = fullLength(raw, schema);
   if (file === '' || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) <= length) return;
-  const busyMs = raw.pragma('busy_timeout', { simple: true });
-  raw.pragma('busy_timeout = 0');
-  try {
-    raw.pragma(`${schema}.wal_checkpoint(TRUNCATE)`);
-  } finally {
-    raw.pragma(`busy_timeout = ${busyMs}`);
-  }
+  withoutWaiting(raw, () => raw.pragma(`${schema}.wal_checkpoint(TRUNCATE)`));
 }
 
 /** The bytes of a log of the usual length. */

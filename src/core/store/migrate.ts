@@ -1,7 +1,6 @@
 import Database from 'better-sqlite3';
 import { corrupt, StemmaError } from '../base/index.js';
 import { recountAreas } from './area-counts.js';
-import { makeFresh, rememberFresh } from './fresh.js';
 import { formatVersion, migrations } from './migrations/index.js';
 import { formerTrigger, refuseForeignObjects, schemaOf } from './schema.js';
 import { addSums, tablesOf, unwatchRows, watchRows } from './sums.js';
@@ -43,6 +42,27 @@ export function migrate(raw: Database.Database, { transaction, beforeMigration }
     }
     raw.pragma(`user_version = ${formatVersion}`);
   });
+}
+
+/** The statements that create a database of the current format, read from the first new database of this process. */
+let fresh: readonly string[] | undefined;
+
+/**
+ * Creates the tables of the current format in an empty database at once. Running all migration steps takes ten times as long, because each
+ * step reads the whole schema again. Returns false until {@link rememberFresh} has read a database that the steps created.
+ */
+function makeFresh(raw: Database.Database): boolean {
+  if (fresh) raw.exec(fresh.join(';\n'));
+  return fresh !== undefined;
+}
+
+/** Remembers the definitions of a new database that the migration steps have just created, unless a step inserted rows into a table. */
+function rememberFresh(raw: Database.Database): void {
+  const own = schemaOf(raw).filter(({ name }) => !name.startsWith('sqlite_'));
+  const hasRows = ({ kind, name }: (typeof own)[number]): boolean => kind === 'table' && raw.prepare(`SELECT 1 FROM "${name}"`).get() !== undefined;
+  if (own.some(hasRows)) return;
+  const definition = raw.prepare('SELECT sql FROM sqlite_schema WHERE name = ?').pluck();
+  fresh = own.map(({ name }) => definition.get(name) as string);
 }
 
 function runSteps(raw: Database.Database, from: number): void {

@@ -5,26 +5,19 @@ interface Place<Db extends ReadableDb> {
   readonly project: number;
 }
 
-/** Reads how far work on what was recorded has come, such as packing objects or pulling from a hub; 0 at first. */
-export const readProgress = ({ db, project }: Place<ReadableDb>, work: string): number =>
-  db.one<{ value: number }>('SELECT value FROM progress WHERE project = ? AND name = ?', project, work)?.value ?? 0;
+const progressIn = (table: 'progress' | 'derivedProgress') => {
+  const select = `SELECT value FROM ${table} WHERE project = ? AND name = ?`;
+  const insert = `INSERT INTO ${table} (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`;
+  return {
+    read: ({ db, project }: Place<ReadableDb>, work: string): number => db.value<number>(select, project, work) ?? 0,
+    set: ({ db, project }: Place<WritableDb>, work: string, value: number): void => void db.run(insert, project, work, value),
+  };
+};
 
-/** Stores how far work on what was recorded has come. */
-export const setProgress = ({ db, project }: Place<WritableDb>, work: string, value: number): void =>
-  void db.run('INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value', project, work, value);
-
-/** Reads how far the work that fills derived data has come; 0 at first, and after derived data was begun anew. */
-export const readDerivedProgress = ({ db, project }: Place<ReadableDb>, work: string): number =>
-  db.one<{ value: number }>('SELECT value FROM derivedProgress WHERE project = ? AND name = ?', project, work)?.value ?? 0;
-
-/** Stores how far the work that fills derived data has come. */
-export const setDerivedProgress = ({ db, project }: Place<WritableDb>, work: string, value: number): void =>
-  void db.run(
-    'INSERT INTO derivedProgress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-    project,
-    work,
-    value,
-  );
+/** How far work on what was recorded has come, such as packing objects or pulling from a hub; 0 at first. */
+export const { read: readProgress, set: setProgress } = progressIn('progress');
+/** How far the work that fills derived data has come; 0 at first, and after derived data was begun anew. */
+export const { read: readDerivedProgress, set: setDerivedProgress } = progressIn('derivedProgress');
 
 /** How far facts are derived from commits, in the order of their numbers. With another version, no commit counts as read. */
 export function commitProgress(work: string, version: number) {
@@ -36,14 +29,10 @@ export function commitProgress(work: string, version: number) {
     last,
     /** The number of commits that were not read yet, at most `limit`. SQLite would plan the statement again for each value of a bound limit. */
     pending: (place: Place<ReadableDb>, limit = Number.MAX_SAFE_INTEGER): number =>
-      place.db.one<{ pending: number }>(
-        `SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ${limit})`,
-        last(place),
-        place.project,
-      )?.pending ?? 0,
+      place.db.value(`SELECT COUNT(*) FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ${limit})`, last(place), place.project) ?? 0,
     /** Notes that the commits up to one are read, or all without a number. Call it inside a transaction. */
     readTo: (place: Place<WritableDb>, seq: number | undefined): void => {
-      setDerivedProgress(place, work, seq ?? place.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0);
+      setDerivedProgress(place, work, seq ?? place.db.value<number | null>('SELECT MAX(seq) FROM context') ?? 0);
       setDerivedProgress(place, `${work} version`, version);
     },
   };

@@ -123,10 +123,14 @@ function copyRows(file: string, beside: string, backups: readonly string[]): Omi
     }
     recountAreas(fresh);
     const [old] = opened;
-    const traces = { lostCommits: lostCommitsOf(old, fresh), lostObjects: lostObjectsOf(old, fresh) };
+    // Compares ids, not row numbers: if the row now has another id, it was changed, and the commit with this id is lost.
+    const commits = 'SELECT id, seq FROM context INDEXED BY contextId ORDER BY project, id';
+    const lostCommits = lostOf<string>(old, commits, 'string', fresh.prepare('SELECT 1 FROM context WHERE id = ?'));
+    const objects = 'SELECT no, key FROM artifact INDEXED BY artifactKey ORDER BY key';
+    const lostObjects = lostOf<number>(old, objects, 'number', fresh.prepare('SELECT 1 FROM artifact WHERE no = ?'));
     fresh.exec('COMMIT');
     fresh.pragma('journal_mode = WAL');
-    return { unread, lost, fromBackups, ...traces };
+    return { unread, lost, fromBackups, lostCommits, lostObjects };
   } finally {
     for (const each of opened) each?.close();
     fresh.close();
@@ -244,23 +248,17 @@ function hasKey(fresh: Database.Database, table: TableShape, row: readonly Value
   return fresh.prepare(`SELECT 1 FROM "${table.name}" WHERE ${key.map((name) => `"${name}" IS ?`).join(' AND ')}`).get(...values) !== undefined;
 }
 
-function lostCommitsOf(old: Database.Database | undefined, fresh: Database.Database): Map<string, number> {
-  const lost = new Map<string, number>();
-  // Compares ids, not row numbers: if the row now has another id, it was changed, and the commit with this id is lost.
-  const known = fresh.prepare('SELECT 1 FROM context WHERE id = ?');
-  if (old)
-    readRows(old, 'SELECT id, seq FROM context INDEXED BY contextId ORDER BY project, id', ([id, seq]) => {
-      if (typeof id === 'string' && typeof seq === 'number' && !known.get(id)) lost.set(id, seq);
-    });
-  return lost;
-}
-
-function lostObjectsOf(old: Database.Database | undefined, fresh: Database.Database): Map<number, number> {
-  const lost = new Map<number, number>();
-  const known = fresh.prepare('SELECT 1 FROM artifact WHERE no = ?');
-  if (old)
-    readRows(old, 'SELECT no, key FROM artifact INDEXED BY artifactKey ORDER BY key', ([no, key]) => {
-      if (typeof no === 'number' && typeof key === 'number' && key >= 0 && !known.get(no)) lost.set(no, key);
+/** What an index of the damaged file names that the new file does not have, with the number beside it. */
+function lostOf<Id extends string | number>(
+  from: Database.Database | undefined,
+  listed: string,
+  type: 'string' | 'number',
+  known: Database.Statement,
+) {
+  const lost = new Map<Id, number>();
+  if (from)
+    readRows(from, listed, ([id, number]) => {
+      if (typeof id === type && typeof number === 'number' && number >= 0 && !known.get(id)) lost.set(id as Id, number);
     });
   return lost;
 }

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { watchAreas } from './area-counts.js';
+import { quoted } from './guard.js';
 
 /**
  * Every row has a checksum over its other columns. Temporary triggers update it, so that no statement needs to mention it, and tables of
@@ -118,8 +119,6 @@ export const numberColumn = (raw: Database.Database, table: TableShape): string 
 const isSummed = ({ name }: Pick<TableShape, 'name'>): boolean => !unsummed.test(name);
 const hasSums = (table: TableShape): boolean => isSummed(table) && table.columns.includes(sumColumn);
 const ownColumns = ({ columns }: TableShape): readonly string[] => columns.filter((name) => name !== sumColumn);
-
-const quoted = (name: string): string => `"${name}"`;
 
 function checksumSql(table: TableShape, value = quoted): string {
   const large = verifiedByHash[table.name] ?? [];

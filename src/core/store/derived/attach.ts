@@ -14,7 +14,7 @@ export const isDerivedName = (name: string): boolean => /^derived-\d+\.db(?:-wal
 export const derivedFile = (file: string): string => join(dirname(file), derivedName);
 
 /** What both drivers of SQLite have in common. */
-export interface SqliteDriver {
+interface SqliteDriver {
   exec(sql: string): unknown;
   prepare(sql: string): { get(...values: (string | null)[]): unknown; run(...values: (string | null)[]): unknown };
 }
@@ -63,11 +63,11 @@ export function attachForWriting(raw: SqliteDriver, file: string | undefined, ma
 const isBusy = (error: unknown): boolean => error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 
 /** Does something with a connection that fails at once where another process holds a lock. */
-function withoutWaiting(raw: SqliteDriver, work: () => void): void {
+export function withoutWaiting<T>(raw: SqliteDriver, work: () => T): T {
   const { timeout } = raw.prepare('PRAGMA busy_timeout').get() as { timeout: number };
   raw.exec('PRAGMA busy_timeout = 0');
   try {
-    work();
+    return work();
   } finally {
     raw.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
