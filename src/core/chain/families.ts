@@ -2,23 +2,28 @@
 import type { CommitSeq } from '../base/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
+import { lastCommit } from './find.js';
 import { kept } from './kept.js';
 
+/** Sums of some commits. */
+interface Totals {
+  commits: number;
+  /** Commits that were made by a fork in Stemma. */
+  forks: number;
+  /** The last commit in recorded order. */
+  last: number;
+  /** The earliest and the latest time of the commits, in milliseconds since 1970. */
+  oldest: number;
+  newest: number;
+}
+
 /** The commits of a family, as sums. They say which rows of a graph a family has without reading its commits. */
-export interface Family {
+export interface Family extends Readonly<Totals> {
   /** The runs of its trees. */
   readonly runs: readonly number[];
   readonly sessions: ReadonlySet<string>;
-  readonly commits: number;
   /** Commits of no session. */
   readonly unnamed: number;
-  /** Commits that were made by a fork in Stemma. */
-  readonly forks: number;
-  /** The last commit in recorded order. */
-  readonly last: number;
-  /** The earliest and the latest time of its commits, in milliseconds since 1970. */
-  readonly oldest: number;
-  readonly newest: number;
 }
 
 export interface Families {
@@ -30,15 +35,10 @@ export interface Families {
 }
 
 /** The commits of a run with the same session id. */
-interface Sum {
+interface Sum extends Totals {
   readonly run: number;
   /** Empty for commits of no session. */
   readonly sessionId: string;
-  commits: number;
-  forks: number;
-  last: number;
-  oldest: number;
-  newest: number;
 }
 
 /** What is known of all runs. New commits are added to it. */
@@ -111,23 +111,29 @@ function add(known: Known, sum: Sum): void {
     known.sums.set(name, sum);
     return;
   }
-  earlier.commits += sum.commits;
-  earlier.forks += sum.forks;
-  earlier.last = Math.max(earlier.last, sum.last);
-  earlier.oldest = Math.min(earlier.oldest, sum.oldest);
-  earlier.newest = Math.max(earlier.newest, sum.newest);
+  addTo(earlier, sum);
 }
 
-const nothing = (): Known => ({ sums: new Map(), before: new Map(), last: 0, lastRun: 0, commits: 0 });
+const nothing: Pick<Totals, 'commits' | 'forks' | 'last'> = { commits: 0, forks: 0, last: 0 };
+
+function addTo(sum: Totals, more: Totals): void {
+  sum.commits += more.commits;
+  sum.forks += more.forks;
+  sum.last = Math.max(sum.last, more.last);
+  sum.oldest = Math.min(sum.oldest, more.oldest);
+  sum.newest = Math.max(sum.newest, more.newest);
+}
+
+const nothingKnown = (): Known => ({ sums: new Map(), before: new Map(), last: 0, lastRun: 0, commits: 0 });
 
 /** The stored sums and those of later commits. If some are missing or wrong, all commits are read. */
 function readAgain(chain: ReadChain, total: number): Known {
-  const stored = nothing();
+  const stored = nothingKnown();
   for (const sum of chain.db.all<Sum>('SELECT run, sessionId, commits, forks, last, oldest, newest FROM runSum WHERE project = ?', chain.project))
     add(stored, sum);
   stored.last = readDerivedProgress(chain, progress);
   if (extended(chain, stored, total)) return stored;
-  const known = nothing();
+  const known = nothingKnown();
   extended(chain, known, total);
   return known;
 }
@@ -138,8 +144,6 @@ const progress = 'runs';
 const maxUnstored = 512;
 /** Commits that are added up in one transaction. */
 const commitsAtOnce = 20_000;
-
-const lastCommit = (chain: ReadChain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
 
 /** Whether enough commits are not in the stored sums. */
 export const runSumsAreDue = (chain: ReadChain): boolean => lastCommit(chain) - readDerivedProgress(chain, progress) > maxUnstored;
@@ -193,32 +197,17 @@ function joined(chain: ReadChain, known: Known, state: string): Families {
     const [one, other] = [first(a), first(b)];
     if (one !== other) joins.set(one, other);
   }
-  const found = new Map<number, Family & { runs: number[]; sessions: Set<string> }>();
+  const found = new Map<number, Totals & { readonly runs: number[]; readonly sessions: Set<string>; unnamed: number }>();
   const byRun = new Map<number, Family>();
   for (const sum of sums.values()) {
     const name = first(sum.run);
-    const family = found.get(name) ?? {
-      runs: [],
-      sessions: new Set(),
-      commits: 0,
-      unnamed: 0,
-      forks: 0,
-      last: 0,
-      oldest: sum.oldest,
-      newest: sum.newest,
-    };
+    const family = found.get(name) ?? { ...nothing, oldest: sum.oldest, newest: sum.newest, runs: [], sessions: new Set(), unnamed: 0 };
     if (!byRun.has(sum.run)) family.runs.push(sum.run);
-    if (sum.sessionId !== '') family.sessions.add(sum.sessionId);
-    const grown = Object.assign(family, {
-      commits: family.commits + sum.commits,
-      unnamed: family.unnamed + (sum.sessionId === '' ? sum.commits : 0),
-      forks: family.forks + sum.forks,
-      last: Math.max(family.last, sum.last),
-      oldest: Math.min(family.oldest, sum.oldest),
-      newest: Math.max(family.newest, sum.newest),
-    });
-    found.set(name, grown);
-    byRun.set(sum.run, grown);
+    if (sum.sessionId === '') family.unnamed += sum.commits;
+    else family.sessions.add(sum.sessionId);
+    addTo(family, sum);
+    found.set(name, family);
+    byRun.set(sum.run, family);
   }
   return { state, all: [...found.values()], of: (run) => byRun.get(run) };
 }
@@ -266,9 +255,9 @@ export function overlaps<Member>(a: ReadonlySet<Member>, b: ReadonlySet<Member>)
 
 /** The families of commits. */
 export function familiesAt(chain: ReadChain, { of }: Families, commits: Iterable<CommitSeq>): Set<Family> {
-  const runs = chain.db.all<{ run: number }>(
+  const runs = chain.db.values<number>(
     'SELECT DISTINCT run FROM context WHERE seq IN (SELECT value FROM json_each(?))',
     JSON.stringify([...commits]),
   );
-  return new Set(runs.flatMap(({ run }) => of(run) ?? []));
+  return new Set(runs.flatMap((run) => of(run) ?? []));
 }

@@ -47,6 +47,13 @@ export function commitAt(chain: ReadChain, seq: CommitSeq): ContextRow {
   return row;
 }
 
+/** The highest row number of a commit, of any project in the database; 0 without commits. */
+export const lastCommit = ({ db }: ReadChain): number => db.value<number | null>('SELECT MAX(seq) FROM context') ?? 0;
+
+/** The highest row number of a commit of the project; 0 without commits. */
+export const lastOfProject = ({ db, project }: ReadChain): number =>
+  db.value<number>('SELECT seq FROM context WHERE +project = ? ORDER BY seq DESC LIMIT 1', project) ?? 0;
+
 /** Whether `ancestor` is the commit itself or an ancestor of it. It steps over whole runs, not single commits. */
 export function isAncestor(chain: ReadChain, ancestor: ContextRow, of: ContextRow): boolean {
   let at: { run: number; depth: number } = of;

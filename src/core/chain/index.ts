@@ -48,6 +48,7 @@ export {
   findCommit,
   isAncestor,
   isResetSince,
+  lastOfProject,
   placesTowardsRoot,
   windowRanges,
 } from './find.js';
@@ -69,7 +70,6 @@ export {
   rememberParsed,
   saveOutline,
   storedOutline,
-  unpacked,
 } from './outline.js';
 export { dropList, listIsDue, listPrincipals, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
 export { commitsAfter, history, resolve, show, tips, update } from './read.js';

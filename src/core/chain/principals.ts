@@ -1,6 +1,7 @@
 import { type CommitSeq, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
+import { lastCommit } from './find.js';
 
 /** The row of the `progress` table that says up to which commit the list by principal is complete. */
 const progress = 'principals';
@@ -44,8 +45,6 @@ export function newestOf(chain: ReadChain, principal: string, at: number, condit
   return old && fresh ? (fresh.createdAt >= old.createdAt ? fresh : old) : (fresh ?? old);
 }
 
-const lastCommit = (chain: ReadChain): number => chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
-
 /** The last commit of the list. */
 function listed(chain: ReadChain): number {
   const until = readDerivedProgress(chain, progress);
@@ -77,11 +76,10 @@ export function otherSessionOf(
   chain: ReadChain,
   { principal, sessionId, parent }: { readonly principal: string; readonly sessionId: string; readonly parent: CommitSeq | null },
 ): string | undefined {
-  const isOwn = `SELECT principal FROM context WHERE seq = ?`;
-  if (parent !== null && chain.db.one<{ principal: string | null }>(isOwn, parent)?.principal === principal) return undefined;
+  if (parent !== null && chain.db.value('SELECT principal FROM context WHERE seq = ?', parent) === principal) return undefined;
   const newest = newestOf(chain, principal, Number.MAX_SAFE_INTEGER, 'c.sessionId IS NOT NULL');
   if (!newest) return undefined;
-  const other = chain.db.one<{ sessionId: string }>('SELECT sessionId FROM context WHERE seq = ?', newest.seq)?.sessionId;
+  const other = chain.db.value<string>('SELECT sessionId FROM context WHERE seq = ?', newest.seq);
   if (other === undefined || other === sessionId) return undefined;
   const isContinued =
     parent !== null &&
@@ -107,17 +105,15 @@ export const principalTaken = (principal: string, other: string): StemmaError =>
 
 /** Commits that are missing in the list or listed with wrong values. */
 export const wronglyListed = (chain: ReadChain): ContextId[] =>
-  chain.db
-    .all<{ id: ContextId }>(
-      `SELECT c.id FROM context c WHERE +c.project = ? AND c.seq <= ? AND c.principal IS NOT NULL
+  chain.db.values(
+    `SELECT c.id FROM context c WHERE +c.project = ? AND c.seq <= ? AND c.principal IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM principalCommit m WHERE m.project = c.project AND m.principal = c.principal AND m.createdAt = c.createdAt AND m.context = c.seq)
         UNION
        SELECT IFNULL(c.id, m.context) FROM principalCommit m LEFT JOIN context c ON c.seq = m.context
         WHERE m.principal IS NOT c.principal OR m.createdAt IS NOT c.createdAt OR m.project IS NOT c.project`,
-      chain.project,
-      listed(chain),
-    )
-    .map(({ id }) => id);
+    chain.project,
+    listed(chain),
+  );
 
 /** Deletes the list. The next query rebuilds it. */
 export function dropList(chain: WriteChain): void {

@@ -2,7 +2,7 @@ import { type CommitSeq, StemmaError } from '../base/index.js';
 import { findReader } from '../formats/index.js';
 import { readProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
-import { commitAt } from './find.js';
+import { commitAt, lastOfProject } from './find.js';
 import { keepInSteps, keptResults } from './materialize.js';
 import { walk } from './walk.js';
 
@@ -20,7 +20,7 @@ const scanAfter = 64;
 const progress = 'rest';
 
 /** Whether enough commits are new to scan them for results worth caching. */
-export const restIsDue = (chain: ReadChain): boolean => lastCommit(chain) - readProgress(chain, progress) >= scanAfter;
+export const restIsDue = (chain: ReadChain): boolean => lastOfProject(chain) - readProgress(chain, progress) >= scanAfter;
 
 /**
  * Caches walk results at intervals along long chains (C23), so that reading a later commit or a fork starts from there.
@@ -28,7 +28,7 @@ export const restIsDue = (chain: ReadChain): boolean => lastCommit(chain) - read
  */
 export function* keepRestPoints(chain: WriteChain, limits = defaultLimits): Generator<undefined, number> {
   let kept = 0;
-  const until = lastCommit(chain);
+  const until = lastOfProject(chain);
   for (const seq of placesToRest(chain, limits)) {
     if (yield* keepAt(chain, seq, limits)) kept += 1;
     setLooked(chain, seq);
@@ -40,19 +40,17 @@ export function* keepRestPoints(chain: WriteChain, limits = defaultLimits): Gene
 
 /** Distances double, so that all results of a chain together are at most twice as large as the longest. */
 const placesToRest = (chain: ReadChain, limits: RestLimits): CommitSeq[] =>
-  chain.db
-    .all<{ seq: CommitSeq }>(
-      `SELECT seq FROM context WHERE seq > ? AND +project = ?
+  chain.db.values(
+    `SELECT seq FROM context WHERE seq > ? AND +project = ?
           AND ((depth >= ? AND depth & (depth - 1) = 0)
             OR (contextTokens >= ? AND type = 'delta' AND tokenCount > 0
                 AND CAST(log2(contextTokens) AS INTEGER) > IFNULL(CAST(log2(contextTokens - tokenCount) AS INTEGER), 0)))
         ORDER BY seq`,
-      readProgress(chain, progress),
-      chain.project,
-      limits.commits,
-      limits.tokens,
-    )
-    .map(({ seq }) => seq);
+    readProgress(chain, progress),
+    chain.project,
+    limits.commits,
+    limits.tokens,
+  );
 
 /** Returns false if the walk is short, is cached already, or cannot be built delta by delta. */
 function* keepAt(chain: WriteChain, seq: CommitSeq, limits: RestLimits): Generator<undefined, boolean> {
@@ -68,9 +66,6 @@ function* keepAt(chain: WriteChain, seq: CommitSeq, limits: RestLimits): Generat
     throw error;
   }
 }
-
-const lastCommit = (chain: ReadChain): number =>
-  chain.db.one<{ seq: number }>('SELECT seq FROM context WHERE +project = ? ORDER BY seq DESC LIMIT 1', chain.project)?.seq ?? 0;
 
 const setLooked = (chain: WriteChain, seq: number): void =>
   void chain.db.run(

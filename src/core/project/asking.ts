@@ -14,6 +14,7 @@ import { missingDerived } from '../store/index.js';
 import { loadPrices, usageIsDue } from '../usage/index.js';
 import type { Analyst, AnalystLimits, AnalystOrder, Ask } from './ask.js';
 import { openForReading } from './chains.js';
+import { readState } from './changes.js';
 import type { ProjectFolder } from './folder.js';
 
 /** Milliseconds that a question may take, and the writing of a file. */
@@ -88,9 +89,8 @@ async function withDerived<T>(project: TendedProject, read: () => Promise<T>): P
 /** The states of projects for which everything is derived. */
 const derivedStates = new WeakMap<ProjectFolder['chain'], string>();
 
-/** A text that changes with every change of the database, by this connection or another one, and with the prices of a person. */
-const readState = ({ db, usageSettings }: ProjectFolder['chain']): string =>
-  `${db.version()} ${db.one<{ changes: number }>('SELECT total_changes() AS changes')?.changes} ${usageSettings() ?? ''}`;
+/** A text that changes with every change of the database and with the prices of a person. */
+const stateOf = (chain: ProjectFolder['chain']): string => `${readState(chain)} ${chain.usageSettings() ?? ''}`;
 
 /** The interval between two looks whether the own upkeep has stopped writing, in milliseconds. */
 const lookMs = 20;
@@ -117,10 +117,10 @@ export async function waitForUpkeep({ chain, isTidying }: TendedProject): Promis
  */
 export async function prepareAnalysis(project: TendedProject): Promise<void> {
   const { chain } = project;
-  if (derivedStates.get(chain) === readState(chain) || !(await waitForUpkeep(project))) return;
+  if (derivedStates.get(chain) === stateOf(chain) || !(await waitForUpkeep(project))) return;
   if (usageIsDue(chain) || analysisIsDue(chain)) {
     await loadPrices();
     for (const _ of catchUpAnalysis(chain)) await pass(0);
   }
-  derivedStates.set(chain, readState(chain));
+  derivedStates.set(chain, stateOf(chain));
 }

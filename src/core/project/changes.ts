@@ -1,4 +1,4 @@
-import { commitsAfter, type ReadChain } from '../chain/index.js';
+import { commitsAfter, lastOfProject, type ReadChain } from '../chain/index.js';
 import { type Area, areas, type ProjectChange } from '../contract/index.js';
 
 /** Milliseconds between two checks for changes. A check costs some microseconds. */
@@ -11,8 +11,8 @@ type Marks = Readonly<Partial<Record<string, number>>>;
 const isArea = (name: string): name is Area => (areas as readonly string[]).includes(name);
 
 function marksOf({ db, project }: ReadChain): Marks {
-  const rows = db.all<{ area: string; changes: number }>('SELECT area, changes FROM areaCount WHERE project = ?', project);
-  return Object.fromEntries(rows.filter(({ area }) => isArea(area)).map(({ area, changes }) => [area, changes]));
+  const rows = db.rows<[area: string, changes: number]>('SELECT area, changes FROM areaCount WHERE project = ?', project);
+  return Object.fromEntries(rows.filter(([area]) => isArea(area)));
 }
 
 /** Where the changes of a project stand, as text. `changes` continues from it. */
@@ -41,7 +41,7 @@ export async function* changes(
   let chain = chainNow();
   let state = readState(chain);
   let marks = since === undefined ? marksOf(chain) : marksIn(since);
-  let cursor = after ?? lastCommit(chain);
+  let cursor = after ?? lastOfProject(chain);
   let first = true;
   const hasChanged = (): boolean => {
     const now = chainNow();
@@ -78,11 +78,8 @@ export async function* changes(
   }
 }
 
-/** A value that changes with each commit: `data_version` for other connections, `total_changes` for this one. */
-const readState = (chain: ReadChain): string => `${chain.db.version()} ${chain.db.one<{ n: number }>('SELECT total_changes() AS n')?.n}`;
-
-const lastCommit = ({ db, project }: ReadChain): number =>
-  db.one<{ seq: number }>('SELECT seq FROM context WHERE +project = ? ORDER BY seq DESC LIMIT 1', project)?.seq ?? 0;
+/** A text that changes with each change of the database: `data_version` for other connections, `total_changes` for this one. */
+export const readState = ({ db }: Pick<ReadChain, 'db'>): string => `${db.version()} ${db.value('SELECT total_changes()')}`;
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resume) => {

@@ -119,12 +119,13 @@ export interface OpenFolderOptions {
 export function openFolder(
   path: string,
   clock: Clock,
-  { busyMs, repair = false, restrict, copies, machine, usageSettings, seal, mark, onGone }: OpenFolderOptions = {},
+  { machine, usageSettings, seal, mark, onGone, ...options }: OpenFolderOptions = {},
 ): ProjectFolder {
+  const { busyMs, restrict } = options;
   const { dir, isRecovered, ...said } = findProjectIn(path);
   const { projectId, name, createdAt } = said;
   const ownMark = mark ?? seal?.(`derived\0${projectId}`);
-  const opened = openPlace(dir, projectId, { busyMs, repair, restrict, copies, mark: ownMark });
+  const opened = openPlace(dir, projectId, { ...options, mark: ownMark });
   const { db, access, rebuilt } = opened;
   if (isRecovered && access.mode === 'read-write') repairManifest(dir, said);
   const caches = openCaches();
@@ -202,13 +203,7 @@ interface OpenPlace {
   remove(): void;
 }
 
-interface OpenPlaceOptions {
-  readonly busyMs: number | undefined;
-  readonly repair: boolean;
-  readonly restrict: OpenFolderOptions['restrict'];
-  readonly copies: OpenFolderOptions['copies'];
-  readonly mark: string | undefined;
-}
+type OpenPlaceOptions = Pick<OpenFolderOptions, 'busyMs' | 'repair' | 'restrict' | 'copies' | 'mark'>;
 
 function readOnlyNow(dir: string, projectId: string, restrict: OpenFolderOptions['restrict']): ReadOnly | undefined {
   return restrict?.({ dir, projectId }) ?? deniedWrite(dir, [objects, database, `${database}-wal`]);
@@ -269,7 +264,7 @@ function openOrRebuild(
   file: string,
   projectId: string,
   { repair, busyMs, mark }: Pick<OpenPlaceOptions, 'repair' | 'busyMs' | 'mark'>,
-): { db: OpenDatabase; rebuilt?: RebuiltFile | undefined } {
+): Pick<OpenPlace, 'db' | 'rebuilt'> {
   const open = (): OpenDatabase => {
     refuseEmptied(file);
     return openDatabase(file, {
@@ -304,11 +299,10 @@ export const backupPaths = (dir: string): string[] => ownFiles(() => listBackups
 /** Repairs a damaged project row with the id of `project.json` and the number in the other rows. */
 function restoreProjectRow(db: OpenDatabase, projectId: string): void {
   if (!db.changedRows().some(({ table }) => table === 'project')) return;
-  const rows = db.all<{ no: number }>('SELECT no FROM project NOT INDEXED');
-  const used = db.all<{ no: number }>('SELECT DISTINCT project AS no FROM artifact LIMIT 2');
-  const [row, ...others] = rows;
-  if (!row || others.length > 0 || used.length > 1) return;
-  db.run('UPDATE project SET no = ?, projectId = ? WHERE no = ?', used[0]?.no ?? row.no, projectId, row.no);
+  const [no, ...others] = db.values<number>('SELECT no FROM project NOT INDEXED');
+  const used = db.values<number>('SELECT DISTINCT project FROM artifact LIMIT 2');
+  if (no === undefined || others.length > 0 || used.length > 1) return;
+  db.run('UPDATE project SET no = ?, projectId = ? WHERE no = ?', used[0] ?? no, projectId, no);
 }
 
 function projectNo(db: OpenDatabase, projectId: string, name: string, createdAt: number): number {

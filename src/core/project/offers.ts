@@ -30,7 +30,7 @@ export function openKeeper(chain: WriteChain, access: Access): Keeper {
     const offers = waiting;
     waiting = [];
     chain.artifacts.transaction(() => {
-      for (const offer of offers) keep(chain, offer);
+      for (const offer of offers) keepers[offer.kind](chain, offer as never);
     });
   };
   return {
@@ -43,27 +43,14 @@ export function openKeeper(chain: WriteChain, access: Access): Keeper {
   };
 }
 
-function keep(chain: WriteChain, offer: Offer): void {
-  switch (offer.kind) {
-    case 'outline':
-      saveOutline(chain, offer.artifact, offer.format, offer.data);
-      return;
-    case 'fact':
-      saveFact(chain, offer);
-      return;
-    case 'object':
-      chain.artifacts.putCache(own(offer.content), offer.contentType);
-      return;
-    case 'result':
-      saveResult(chain, { ...offer, content: own(offer.content) });
-      return;
-    case 'proofs':
-      saveProofs(chain, offer);
-      return;
-    case 'factors':
-      saveFactors(chain, offer);
-  }
-}
+const keepers: { readonly [Kind in Offer['kind']]: (chain: WriteChain, offer: Extract<Offer, { kind: Kind }>) => unknown } = {
+  outline: (chain, { artifact, format, data }) => saveOutline(chain, artifact, format, data),
+  fact: saveFact,
+  object: (chain, { content, contentType }) => chain.artifacts.putCache(own(content), contentType),
+  result: (chain, offer) => saveResult(chain, { ...offer, content: own(offer.content) }),
+  proofs: saveProofs,
+  factors: saveFactors,
+};
 
 /** A message between threads turns a Buffer into plain bytes. */
 const own = (content: Uint8Array | Cached): Uint8Array | Cached =>

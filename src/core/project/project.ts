@@ -131,31 +131,16 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
 
 /** Names, counts and sizes for `project.info`. */
 export function projectInfo(project: ReadProject): ProjectInfo {
-  const { db, chain } = project;
-  const totals = totalsOf(db, chain.project);
+  const { projectId, name, dir, access, tokenizer, db, chain } = project;
+  const { commits = 0, entries = 0, cards = 0, boxes = 0, objects: artifacts = 0, bytes: logical = 0 } = totalsOf(db, chain.project);
   return {
-    projectId: project.projectId,
-    name: project.name,
-    dir: project.dir,
-    createdAt: toTimestamp(project.createdAt),
-    access: project.access,
-    trusted: !isUntrusted(project.access),
-    counts: {
-      commits: totals.commits ?? 0,
-      entries: totals.entries ?? 0,
-      cards: totals.cards ?? 0,
-      boxes: totals.boxes ?? 0,
-      artifacts: totals.objects ?? 0,
-    },
-    bytes: { logical: totals.bytes ?? 0, stored: storedBytes(project) },
-    formatVersion,
-    tokenizer: project.tokenizer,
-    stand: standOf(chain),
+    ...{ projectId, name, dir, createdAt: toTimestamp(project.createdAt), access, trusted: !isUntrusted(access) },
+    counts: { commits, entries, cards, boxes, artifacts },
+    bytes: { logical, stored: storedBytes(project) },
+    ...{ formatVersion, tokenizer, stand: standOf(chain) },
   };
 }
 
 /** The kept numbers of rows by area. */
 const totalsOf = (db: ReadableDb, project: number): Readonly<Partial<Record<string, number>>> =>
-  Object.fromEntries(
-    db.all<{ area: string; total: number }>('SELECT area, total FROM areaCount WHERE project = ?', project).map(({ area, total }) => [area, total]),
-  );
+  Object.fromEntries(db.rows<[area: string, total: number]>('SELECT area, total FROM areaCount WHERE project = ?', project));

@@ -79,21 +79,17 @@ function catchUpFew(chain: Project['chain'], pending: (chain: Project['chain'], 
   if (pending(chain, fewCommits + 1) <= fewCommits && chain.db.isFree()) for (const _ of work);
 }
 
-/** Whether something must be derived before a question of this kind. One over many sessions always asks: the analyst gets ready for the next one. */
-export function isDue(chain: ReadChain, what: DerivedKind): boolean {
-  switch (what) {
-    case 'usage':
-      return usageIsDue(chain);
-    case 'calls':
-      return pendingCommits(chain, 1) > 0;
-    case 'answers':
-      return pendingAnswers(chain, 1) > 0;
-    case 'search':
-      return pendingOf(chain, 1) > 0;
-    case 'analysis':
-      return true;
-  }
-}
+const dueFor: Readonly<Record<DerivedKind, (chain: ReadChain) => boolean>> = {
+  usage: usageIsDue,
+  calls: (chain) => pendingCommits(chain, 1) > 0,
+  answers: (chain) => pendingAnswers(chain, 1) > 0,
+  search: (chain) => pendingOf(chain, 1) > 0,
+  // The analyst gets ready for the next question.
+  analysis: () => true,
+};
+
+/** Whether something must be derived before a question of this kind. */
+export const isDue = (chain: ReadChain, what: DerivedKind): boolean => dueFor[what](chain);
 
 /** Derives what a question is answered from, unless another process is writing. */
 export async function prepare(project: TendedProject, what: DerivedKind): Promise<void> {

@@ -16,18 +16,13 @@ function measureFiles(dir: string): { readonly path: string; readonly bytes: num
 }
 
 /** The databases of a project: the record and, if it has a file, what is derived from it. */
-const schemasOf = (db: ReadableDb): readonly string[] =>
-  db.all<{ name: string }>("SELECT name FROM pragma_database_list WHERE name IN ('main', 'derived')").map(({ name }) => name);
+const schemasOf = (db: ReadableDb): readonly string[] => db.values("SELECT name FROM pragma_database_list WHERE name IN ('main', 'derived')");
 
 /** The size of the databases after a checkpoint of their journals. */
-const databaseBytes = (db: ReadableDb): number =>
-  schemasOf(db).reduce(
-    (sum, schema) =>
-      sum +
-      (db.one<{ bytes: number }>('SELECT page_count * page_size AS bytes FROM pragma_page_count(?), pragma_page_size(?)', schema, schema)?.bytes ??
-        0),
-    0,
-  );
+const databaseBytes = (db: ReadableDb): number => {
+  const select = 'SELECT page_count * page_size FROM pragma_page_count(?), pragma_page_size(?)';
+  return schemasOf(db).reduce((sum, schema) => sum + (db.value<number>(select, schema, schema) ?? 0), 0);
+};
 
 /** The size of a project, caches included, without the journal. */
 export const storedBytes = ({ dir, db }: Pick<ReadProject, 'dir' | 'db'>): number =>
@@ -45,10 +40,8 @@ export function* storageOf({ dir, db, chain }: Pick<ReadProject, 'dir' | 'db' | 
   for (const { path, bytes } of measureFiles(dir)) if (path !== database && path !== derivedName) add(areaOfFile(path), bytes);
   add('free', databaseBytes(db));
   for (const schema of schemasOf(db))
-    for (const { name } of db.all<{ name: string }>(
-      `SELECT 'sqlite_schema' AS name UNION ALL SELECT name FROM ${schema}.sqlite_schema WHERE rootpage > 0`,
-    )) {
-      const bytes = db.one<{ bytes: number }>('SELECT pgsize AS bytes FROM dbstat(?) WHERE name = ? AND aggregate = TRUE', schema, name)?.bytes ?? 0;
+    for (const name of db.values<string>(`SELECT 'sqlite_schema' UNION ALL SELECT name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)) {
+      const bytes = db.value<number>('SELECT pgsize FROM dbstat(?) WHERE name = ? AND aggregate = TRUE', schema, name) ?? 0;
       add(areaOfTable(name), bytes);
       add('free', -bytes);
       yield;

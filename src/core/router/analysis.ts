@@ -25,11 +25,7 @@ async function rows(
 export const analysisRouter = {
   schema: reads.analysis.schema.handler(() => ({
     version: viewsVersion,
-    views: viewList.map(({ name, what, columns }) => ({
-      name,
-      what,
-      columns: columns.map((each) => ({ name: each.name, kind: each.kind, what: each.what })),
-    })),
+    views: viewList.map(({ name, what, columns }) => ({ name, what, columns: columns.map(({ name, kind, what }) => ({ name, kind, what })) })),
   })),
   sums: analyzes.analysis.sums.handler(({ context: { chain } }) => {
     const { done, total } = analysisProgress(chain);

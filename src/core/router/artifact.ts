@@ -7,9 +7,7 @@ import { reads, writes, writesIf } from './procedure.js';
 /** The procedures of `artifact`. */
 export const artifactRouter = {
   put: writes.artifact.put.handler(({ input, context }) => {
-    if ((input.data === undefined) === (input.text === undefined))
-      throw badRequest('data', 'give the content of the artifact as either data or text');
-    const bytes = input.data === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.data, 'base64');
+    const bytes = contentOf(input, 'artifact');
     const { artifacts } = context.chain;
     const put = artifacts.transaction(() => artifacts.put(bytes, input));
     return { ref: put.ref, short: shortOf(put.ref), size: put.size, storedBytes: put.storedSize, existed: put.existed };
@@ -41,6 +39,12 @@ export const artifactRouter = {
   repack: writes.artifact.repack.handler(({ context }) => inSteps(context.chain.artifacts.repack())),
   dropCaches: writes.artifact.dropCaches.handler(({ context }) => ({ freedBytes: context.chain.artifacts.dropCaches() })),
 };
+
+/** The content that an input gives. @throws BAD_REQUEST */
+export function contentOf({ data, text }: { readonly data?: string | undefined; readonly text?: string | undefined }, what: string): Buffer {
+  if ((data === undefined) === (text === undefined)) throw badRequest('data', `give the content of the ${what} as either data or text`);
+  return data === undefined ? Buffer.from(text ?? '') : Buffer.from(data, 'base64');
+}
 
 function statOf(artifacts: ReadArtifacts, no: Parameters<ReadArtifacts['stat']>[0]) {
   const { no: _, storedSize, labels, ...stat } = artifacts.stat(no);

@@ -24,9 +24,7 @@ export const composeRouter = {
   }),
   shorten: machine.compose.shorten.handler(({ input }) => composer.shortenMemory(input)),
   body: machine.compose.body.handler(({ input }) => ({ body: composer.requestBody(input.messages, input.provider, input.model) })),
-  compact: writes.compose.compact.handler(({ input, context, signal }) =>
-    compactContext(context.chain, input, context.session.engine.options.providers ?? [], signal),
-  ),
+  compact: writes.compose.compact.handler(({ input, context, signal }) => compactContext(context.chain, input, context.providers, signal)),
   preview: searches.compose.preview.handler(({ input, context }) => composition(context.project, shared(input, context))),
   rows: searches.compose.rows.handler(({ input, context }) => {
     const { offset, limit, longest, ...request } = shared(input, context);

@@ -27,10 +27,7 @@ import { countsCalls, live, reads, writes } from './procedure.js';
 /** The procedures of `context`. */
 export const contextRouter = {
   checkpoint: writes.context.checkpoint.handler(({ input, context }) => checkpoint(context.chain, input)),
-  materialize: reads.context.materialize.handler(({ input, context }) => {
-    const made = readMaterialized(context.chain, input);
-    return { ...made, commits: [...made.commits], losses: [...made.losses], lossCounts: [...made.lossCounts] };
-  }),
+  materialize: reads.context.materialize.handler(({ input, context }) => readMaterialized(context.chain, input)),
   resolve: reads.context.resolve.handler(({ input, context }) => resolve(context.chain, input.principal, input.at)),
   show: reads.context.show.handler(({ input, context }) => show(context.chain, input.id)),
   history: reads.context.history.handler(({ input, context }) => history(context.chain, input.id, input.depth)),
@@ -50,9 +47,7 @@ export const contextRouter = {
   fork: writes.context.fork.handler(({ input, context }) => fork(context.chain, input)),
   compact: writes.context.compact.handler(({ input, context }) => compact(context.chain, input.id, input.summary, [], input.principal)),
   snapshot: writes.context.snapshot.handler(({ input, context }) => snapshot(context.chain, input.id, input.stop, input.principal)),
-  summarize: writes.context.summarize.handler(({ input, context, signal }) =>
-    summarizeCommits(context.chain, input, context.session.engine.options.providers ?? [], signal),
-  ),
+  summarize: writes.context.summarize.handler(({ input, context, signal }) => summarizeCommits(context.chain, input, context.providers, signal)),
   summaries: reads.context.summaries.handler(({ input, context }) => listSummaries(context.chain, input)),
   summarizer: live.context.summarizer.handler(({ context: { session } }) => session.project().summarizer.status()),
   setSummarizer: writes.context.setSummarizer.handler(({ input: { enabled, ...given }, context: { session } }) => {
@@ -61,10 +56,7 @@ export const contextRouter = {
   }),
   versions: reads.context.versions.handler(({ input, context }) => versionsOfCommit(context.chain, input.id)),
   instantiations: reads.context.instantiations.handler(({ input, context }) => listInstantiations(context.chain, input)),
-  instantiate: writes.context.instantiate.handler(({ input, context }) => {
-    const made = instantiate(context.chain, input);
-    return { ...made, commits: [...made.commits] };
-  }),
+  instantiate: writes.context.instantiate.handler(({ input, context }) => instantiate(context.chain, input)),
   diff: reads.context.diff.handler(({ input, context }) => compareContexts(context.chain, input)),
   diffCalls: reads.context.diffCalls.handler(({ input, context }) => compareCalls(context.chain, input)),
 };

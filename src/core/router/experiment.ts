@@ -10,9 +10,7 @@ export const experimentRouter = {
     experiments.removeExperiment(context.chain, input.experimentId);
     return {};
   }),
-  run: writes.experiment.run.handler(({ input, context, signal }) =>
-    experiments.runExperiment(context.chain, input, context.session.engine.options.providers ?? [], signal),
-  ),
+  run: writes.experiment.run.handler(({ input, context, signal }) => experiments.runExperiment(context.chain, input, context.providers, signal)),
   judge: writes.experiment.judge.handler(({ input, context }) => experiments.judgeResult(context.chain, input)),
   export: reads.experiment.export.handler(async ({ input, context }) => {
     await context.reading.checkOutput(input.path);

@@ -15,8 +15,7 @@ import {
 } from '../export/index.js';
 import { formatOfAgent, storeWritten } from '../import/index.js';
 import type { Session } from '../project/index.js';
-import { loadPrices } from '../usage/index.js';
-import { acts, counts, reads } from './procedure.js';
+import { acts, priced, reads } from './procedure.js';
 
 /** Stores which session an agent continues, and follows its file, if the project is writable. Not for OpenCode: it reads a copy of the file, so no history exists yet. */
 async function remember(session: Session, id: ContextId, made: Resumable): Promise<void> {
@@ -50,8 +49,7 @@ export const exportRouter = {
     await sendSpans(address, text);
     return { address, ...withOwnLists(made) };
   }),
-  comparison: counts.export.comparison.handler(async ({ input, context }) => {
-    await loadPrices();
+  comparison: priced.export.comparison.handler(async ({ input, context }) => {
     await context.reading.checkOutput(input.path);
     const { redactions, ...made } = await (isRedacted(input) ? exportRedactedComparison : exportComparison)(context.chain, input);
     return { ...made, ...(redactions && { redactions: [...redactions] }) };

@@ -5,6 +5,10 @@ import { machine, scans } from './procedure.js';
 import { writeSampleStory } from './sample.js';
 
 const placesOf = (reading: Reading) => agentPlaces(reading.agentRoots, reading.openProject()?.chain);
+const importedBy = (reading: Reading): ReturnType<typeof importedFiles> => {
+  const chain = reading.openProject()?.chain;
+  return chain ? importedFiles(chain) : () => false;
+};
 
 /** The procedures of `library`. */
 export const libraryRouter = {
@@ -14,13 +18,11 @@ export const libraryRouter = {
     const place = places.find(({ root }) => root === input.root);
     if (!place)
       throw badRequest('root', `${input.root} is not a folder of an agent. The folders of agents are ${places.map(({ root }) => root).join(', ')}`);
-    const chain = reading.openProject()?.chain;
-    return [...foundSessions(place, chain ? importedFiles(chain) : () => false)];
+    return [...foundSessions(place, importedBy(reading))];
   }),
-  search: scans.library.search.handler(({ input, context: { reading } }) => {
-    const chain = reading.openProject()?.chain;
-    return inSteps(searchOutside(placesOf(reading), chain ? importedFiles(chain) : () => false, input.text));
-  }),
+  search: scans.library.search.handler(({ input, context: { reading } }) =>
+    inSteps(searchOutside(placesOf(reading), importedBy(reading), input.text)),
+  ),
   recent: machine.library.recent.handler(({ context: { session } }) => session.engine.recent()),
   sample: machine.library.sample.handler(async ({ context: { session } }) => {
     const dir = session.engine.sample();

@@ -1,17 +1,8 @@
 import { implement } from '@orpc/server';
 import { contract } from '../contract/index.js';
-import {
-  type DerivedKind,
-  fetchForRead,
-  isDue,
-  isUntrusted,
-  type Project,
-  type Reading,
-  requireProject,
-  requireWrite,
-  type Session,
-} from '../project/index.js';
+import { type DerivedKind, isDue, isUntrusted, type Project, type Reading, requireProject, requireWrite, type Session } from '../project/index.js';
 import { type ReadableDb, traced } from '../store/index.js';
+import { loadPrices } from '../usage/index.js';
 import { damageBehind, refuseDamagedRow, tellDamage, withDamage } from './damage.js';
 import { asRefusal, isStream, refusing } from './errors.js';
 
@@ -93,7 +84,7 @@ async function withFetching<T>(call: () => T, fetch: (refusal: unknown) => Promi
 }
 
 /** A read. Its chain cannot write: the compiler and SQLite refuse that. Derived data goes to the writer before the answer. */
-const readsAfter = (what?: DerivedKind) =>
+const readsAfter = (what?: DerivedKind, load?: () => Promise<unknown>) =>
   base.use(
     of('reads', async ({ next, context: { reading } }) => {
       const project = reading.project();
@@ -105,6 +96,7 @@ const readsAfter = (what?: DerivedKind) =>
           await reading.prepare(what);
           project.db.version();
         }
+        await load?.();
         return next({ context: { chain: project.chain, project } });
       }, reading.fetch);
       await reading.settle();
@@ -115,6 +107,8 @@ const readsAfter = (what?: DerivedKind) =>
 export const reads = readsAfter();
 /** A read of usage, after the writer has stored the calls of new commits. */
 export const counts = readsAfter('usage');
+/** Such a read that needs the list of prices, too, which is large. */
+export const priced = readsAfter('usage', loadPrices);
 /** A read of commits with the counts of their calls. */
 export const countsCalls = readsAfter('calls');
 /** A read of a list of calls, after the writer has stored where the answers of new commits are. */
@@ -143,16 +137,20 @@ export const live = base.use(
   }),
 );
 
-type Next<T> = (options: { context: { session: Session; project: Project; chain: Project['chain'] } }) => T;
+interface ChangingContext extends Pick<Project, 'chain'> {
+  session: Session;
+  project: Project;
+  /** The model providers of the engine. */
+  providers: NonNullable<Session['engine']['options']['providers']>;
+}
+type Next<T> = (options: { context: ChangingContext }) => T;
 
 /** Makes a call that changes records or acts. Objects that it misses are fetched, and background work waits until it is over. */
 async function changing<T>(session: Session, next: Next<T>): Promise<Awaited<T>> {
+  const { providers = [] } = session.engine.options;
   const result = await withFetching(
-    () => next({ context: { session, project: session.project(), chain: session.project().chain } }),
-    async (refusal) => {
-      const project = session.openProject();
-      return project !== undefined && ((await fetchForRead(session.engine, project, refusal)) || (await project.replicas.fetchFor(refusal)));
-    },
+    () => next({ context: { session, project: session.project(), chain: session.project().chain, providers } }),
+    session.reading.fetch,
   );
   session.openProject()?.wake();
   return result;

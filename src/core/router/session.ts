@@ -13,7 +13,7 @@ import {
   storedSessions,
 } from '../sessions/index.js';
 import { loadPrices } from '../usage/index.js';
-import { counts, reads, writes } from './procedure.js';
+import { counts, priced, reads, writes } from './procedure.js';
 
 const factsOf = ({ reading }: { readonly reading: Reading }): SessionFacts => ({ live: reading.project().live() });
 
@@ -28,10 +28,7 @@ export const sessionRouter = {
     await loadPrices();
     return listSessions(context.chain, input, facts);
   }),
-  place: counts.session.place.handler(async ({ input, context }) => {
-    await loadPrices();
-    return { ...findPlace(context.chain, input), handed: handedAt(context.chain, input.id) };
-  }),
+  place: priced.session.place.handler(({ input, context }) => ({ ...findPlace(context.chain, input), handed: handedAt(context.chain, input.id) })),
   rename: writes.session.rename.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),
   archive: writes.session.archive.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),
   pin: writes.session.pin.handler(({ input, context }) => changeSession(context.chain, input, factsOf(context))),

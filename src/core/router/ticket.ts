@@ -20,9 +20,7 @@ export const ticketRouter = {
   transition: writes.ticket.transition.handler(({ input, context }) => tickets.moveTicket(chainAfter(context, input), input)),
   verdict: writes.ticket.verdict.handler(({ input, context }) => tickets.giveVerdict(chainAfter(context, { ...input, by: input.reviewer }), input)),
   discuss: writes.ticket.discuss.handler(({ input, context }) => tickets.discuss(chainAfter(context, { by: input.principal }), input)),
-  answer: writes.ticket.answer.handler(({ input, context, signal }) =>
-    tickets.answer(context.chain, input, context.session.engine.options.providers ?? [], signal),
-  ),
+  answer: writes.ticket.answer.handler(({ input, context, signal }) => tickets.answer(context.chain, input, context.providers, signal)),
   thread: reads.ticket.thread.handler(({ input, context }) => tickets.thread(context.chain, input.ticketId)),
   startFrom: reads.ticket.startFrom.handler(({ input, context }) => tickets.startFrom(context.chain, input)),
   ofContexts: reads.ticket.ofContexts.handler(({ input, context }) => tickets.ticketsOfContexts(context.chain, input)),

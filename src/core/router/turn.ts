@@ -21,20 +21,13 @@ import {
   turnRequest,
   whatIf,
 } from '../turns/index.js';
-import { loadPrices } from '../usage/index.js';
-import { acts, counts, machine, reads, writes } from './procedure.js';
+import { acts, machine, priced, reads, writes } from './procedure.js';
 
 /** The procedures of `turn`. */
 export const turnRouter = {
   list: reads.turn.list.handler(({ input, context }) => listTurns(context.chain, input)),
-  get: counts.turn.get.handler(async ({ input, context }) => {
-    await loadPrices();
-    return turnOf(context.chain, input.turnId);
-  }),
-  facts: counts.turn.facts.handler(async ({ input, context }) => {
-    await loadPrices();
-    return rowFacts(context.chain, input.ids);
-  }),
+  get: priced.turn.get.handler(({ input, context }) => turnOf(context.chain, input.turnId)),
+  facts: priced.turn.facts.handler(({ input, context }) => rowFacts(context.chain, input.ids)),
   steps: reads.turn.steps.handler(({ input, context }) => {
     const replay = replaySteps(context.chain, input.id, input.last);
     const { total, steps } = replay;
@@ -53,7 +46,7 @@ export const turnRouter = {
     return [{ ...recordedProvider, models: [] }, ...others.map((provider) => ({ ...provider, models: [...provider.models] }))];
   }),
   rerun: writes.turn.rerun.handler(({ input, context, signal }) =>
-    rerunTurn(context.chain, input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
+    rerunTurn(context.chain, input, context.providers, signal, context.session.engine.questions),
   ),
   answer: writes.turn.answer.handler(({ input: { questionId, text, isError }, context: { session } }) => {
     session.engine.questions.answer(questionId, text === undefined ? undefined : { text, isError: isError ?? false });
@@ -62,23 +55,15 @@ export const turnRouter = {
   request: reads.turn.request.handler(({ input, context }) =>
     turnRequest(context.chain, findCommit(context.chain, input.turnId, 'turnId'), input.wire ?? 'anthropic'),
   ),
-  ask: acts.turn.ask.handler(({ input, context, signal }) =>
-    askContext(context.chain, input, context.session.engine.options.providers ?? [], signal),
-  ),
-  compare: counts.turn.compare.handler(async ({ input, context }) => {
-    await loadPrices();
-    return compareTurns(context.chain, input.a, input.b);
-  }),
+  ask: acts.turn.ask.handler(({ input, context, signal }) => askContext(context.chain, input, context.providers, signal)),
+  compare: priced.turn.compare.handler(({ input, context }) => compareTurns(context.chain, input.a, input.b)),
   following: reads.turn.following.handler(({ input, context }) => followingTurns(context.chain, input)),
   whatIf: writes.turn.whatIf.handler(({ input, context, signal }) =>
-    whatIf(context.chain, input, context.session.engine.options.providers ?? [], signal, context.session.engine.questions),
+    whatIf(context.chain, input, context.providers, signal, context.session.engine.questions),
   ),
-  sides: counts.turn.sides.handler(async ({ input: { ids }, context }) => {
-    await loadPrices();
-    return { base: commonBase(context.chain, ids), sides: ids.map((id) => sideOf(context.chain, id)) };
-  }),
-  compareMany: counts.turn.compareMany.handler(async ({ input, context }) => {
-    await loadPrices();
-    return compareMany(context.chain, input);
-  }),
+  sides: priced.turn.sides.handler(({ input: { ids }, context }) => ({
+    base: commonBase(context.chain, ids),
+    sides: ids.map((id) => sideOf(context.chain, id)),
+  })),
+  compareMany: priced.turn.compareMany.handler(({ input, context }) => compareMany(context.chain, input)),
 };

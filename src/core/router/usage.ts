@@ -1,6 +1,5 @@
 import { judgeCompaction } from '../assist/index.js';
 import {
-  loadPrices,
   usageCalls,
   usageCompaction,
   usageFillers,
@@ -12,14 +11,13 @@ import {
   usageSides,
   withTokenizer,
 } from '../usage/index.js';
-import { acts, counts } from './procedure.js';
+import { acts, counts, priced } from './procedure.js';
 
-/** The procedures of `usage`. The list of prices is large, so it is loaded at the first call. */
+/** The procedures of `usage`. */
 export const usageRouter = {
   context: counts.usage.context.handler(({ input, context }) => withTokenizer(() => usageOfContext(context.chain, input.id))),
   fork: counts.usage.fork.handler(({ input, context }) => usageOfFork(context.chain, input)),
-  calls: counts.usage.calls.handler(async ({ input, context }) => {
-    await loadPrices();
+  calls: priced.usage.calls.handler(async ({ input, context }) => {
     const { packed, ...query } = input;
     if (query.id === undefined && query.filter?.miss) await context.reading.prepare('analysis');
     const found = usageCalls(context.chain, query);
@@ -31,16 +29,10 @@ export const usageRouter = {
   }),
   fillers: counts.usage.fillers.handler(({ input, context }) => usageFillers(context.chain, input)),
   largest: counts.usage.largest.handler(({ input, context }) => usageLargest(context.chain, input.id, input.limit)),
-  sides: counts.usage.sides.handler(async ({ input, context }) => {
-    await loadPrices();
-    return usageSides(context.chain, input.ids);
-  }),
+  sides: priced.usage.sides.handler(({ input, context }) => usageSides(context.chain, input.ids)),
   compaction: counts.usage.compaction.handler(({ input, context }) => usageCompaction(context.chain, input)),
   judgeCompaction: acts.usage.judgeCompaction.handler(({ input, context, signal }) =>
-    judgeCompaction(context.chain, input, context.session.engine.options.providers ?? [], signal),
+    judgeCompaction(context.chain, input, context.providers, signal),
   ),
-  sessions: counts.usage.sessions.handler(async ({ input, context }) => {
-    await loadPrices();
-    return usageSessions(context.chain, input);
-  }),
+  sessions: priced.usage.sessions.handler(({ input, context }) => usageSessions(context.chain, input)),
 };
