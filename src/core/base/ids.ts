@@ -9,9 +9,6 @@ export type ContextId = Brand<string, 'ContextId'>;
 export type ArtifactRef = Brand<string, 'ArtifactRef'>;
 /** The stable id of an entry. It is the same in every commit, fork and export. */
 export type EntryKey = Brand<string, 'EntryKey'>;
-export type ProjectId = Brand<string, 'ProjectId'>;
-export type SourceId = Brand<string, 'SourceId'>;
-export type SessionId = Brand<string, 'SessionId'>;
 /** ISO 8601 in UTC with milliseconds and `Z`. */
 export type Timestamp = Brand<string, 'Timestamp'>;
 

@@ -2,27 +2,19 @@ import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { type ArtifactNo, badRequest, type CommitSeq, type ContextId, decodeText, StemmaError, toTimestamp } from '../base/index.js';
 import { type ReadChain, readParsed } from '../chain/index.js';
-import type { BlameSpan } from '../contract/index.js';
-import { align } from '../diff/index.js';
+import type { BlameSpan, InputOf } from '../contract/index.js';
+import { align, asLines } from '../diff/index.js';
 import { absolutePath, openNamed, readOpened } from '../files/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { nothingKnown, touchOf } from '../turns/index.js';
 
-interface BlameInput {
-  readonly path: string;
-  readonly repository?: string | undefined;
-}
+export type BlameInput = InputOf<'blame.file'>;
 
 /** A file is read as a whole. */
 const maxBytes = 16 * 1024 * 1024;
 
 /** The file, its repository, and its path there with slashes. @throws BAD_REQUEST */
-export function findFile({ path, repository }: BlameInput): {
-  readonly file: string;
-  readonly root: string;
-  readonly name: string;
-  readonly text: string;
-} {
+export function findFile({ path, repository }: BlameInput): Readonly<Record<'file' | 'root' | 'name' | 'text', string>> {
   const file = repository !== undefined && !isAbsolute(path) ? join(absolutePath(repository), path) : absolutePath(path);
   const root = repository === undefined ? rootAbove(file) : absolutePath(repository);
   const name = relative(root, file);
@@ -89,19 +81,12 @@ const usesOf = ({ db, project }: ReadChain, file: string, name: string): Use[] =
     `SELECT t.context, c.artifact, c.format, c.template, t.key, t.callId, c.id AS commitId,
             IFNULL((SELECT k.session FROM usageCommit k WHERE k.context = c.seq), c.sessionId) AS sessionId, t.model, t.at
        FROM usageTool t JOIN context c ON c.seq = t.context
-      WHERE t.project = ? AND t.class IN ('read', 'write', 'edit') AND t.isError = 0
-        AND (replace(t.path, '\\', '/') = ? OR replace(t.path, '\\', '/') = ? OR (instr(t.path, ?) > 0 AND substr(replace(t.path, '\\', '/'), -length(?)) = ?))
+      WHERE t.project = :project AND t.class IN ('read', 'write', 'edit') AND t.isError = 0
+        AND (replace(t.path, '\\', '/') IN (:file, :name) OR (instr(t.path, :last) > 0 AND substr(replace(t.path, '\\', '/'), -length(:end)) = :end))
         AND NOT EXISTS (SELECT 1 FROM usageCommit k WHERE k.context = c.seq AND k.session IS NULL)
       ORDER BY t.at, t.no`,
-    project,
-    file.replaceAll('\\', '/'),
-    name,
-    lastOf(name),
-    `/${name}`,
-    `/${name}`,
+    { project, file: file.replaceAll('\\', '/'), name, last: name.slice(name.lastIndexOf('/') + 1), end: `/${name}` },
   );
-
-const lastOf = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
 
 /** The lines after a call. Undefined if nothing is known any more. */
 function after(chain: ReadChain, use: Use, lines: readonly Line[] | undefined): readonly Line[] | undefined {
@@ -121,9 +106,9 @@ const textIn = (lines: readonly Line[]): string => lines.map(({ text }) => `${te
 
 /** The next lines, with those that stayed as they were known before. */
 function carried(before: readonly Line[], next: readonly Line[]): readonly Line[] {
-  const alignables = (lines: readonly Line[]) => lines.map(({ text }) => ({ key: text, content: text, likeness: '' }));
+  const texts = (lines: readonly Line[]) => asLines(lines.map(({ text }) => text));
   const found = [...next];
-  for (const { op, aStart, bStart, aCount } of align(alignables(before), alignables(next)))
+  for (const { op, aStart, bStart, aCount } of align(texts(before), texts(next)))
     if (op === 'same') for (let at = 0; at < aCount; at++) found[bStart + at] = before[aStart + at] as Line;
   return found;
 }
@@ -136,11 +121,8 @@ function findEntries(chain: ReadChain, { context, artifact, format, key, callId 
     const isResult = ({ kind, toolCallId }: ParsedEntry): boolean => kind === 'tool_result' && callId !== null && toolCallId === callId;
     const result = own.find(isResult);
     if (result || !call) return [call, result];
-    const children = chain.db.all<{ artifact: ArtifactNo; format: string }>(
-      'SELECT artifact, format FROM context WHERE parent = ? ORDER BY seq',
-      context,
-    );
-    return [call, children.flatMap((child) => readParsed(chain, child.artifact, child.format).entries.find(isResult) ?? [])[0]];
+    const children = chain.db.rows<[ArtifactNo, string]>('SELECT artifact, format FROM context WHERE parent = ? ORDER BY seq', context);
+    return [call, children.flatMap((child) => readParsed(chain, ...child).entries.find(isResult) ?? [])[0]];
   } catch (error) {
     if (error instanceof StemmaError) return [undefined, undefined];
     throw error;
@@ -159,16 +141,10 @@ function spansOf(lines: readonly Line[]): BlameSpan[] {
   return spans;
 }
 
-const spanAt = (line: number, use: Use | undefined): BlameSpan =>
-  use
-    ? {
-        start: line,
-        end: line,
-        turnId: use.commitId,
-        sessionId: use.sessionId,
-        basis: 'replayed',
-        agent: use.template.split('/', 1)[0] ?? use.template,
-        ...(use.model !== null && { model: use.model }),
-        at: toTimestamp(use.at),
-      }
-    : { start: line, end: line, turnId: null, sessionId: null, basis: 'unknown' };
+function spanAt(line: number, use: Use | undefined): BlameSpan {
+  const place = { start: line, end: line };
+  if (!use) return { ...place, turnId: null, sessionId: null, basis: 'unknown' };
+  const { commitId: turnId, sessionId, template, model, at } = use;
+  const agent = template.split('/', 1)[0] ?? template;
+  return { ...place, turnId, sessionId, basis: 'replayed', agent, ...(model !== null && { model }), at: toTimestamp(at) };
+}

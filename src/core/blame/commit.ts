@@ -1,6 +1,6 @@
 import { type ArtifactNo, type ContextId, StemmaError, toTimestamp } from '../base/index.js';
 import { type ReadChain, readParsed } from '../chain/index.js';
-import type { OutputOf } from '../contract/index.js';
+import type { InputOf, OutputOf } from '../contract/index.js';
 
 /** Trailers of a commit message that name a session. */
 const trailer = /^(?:Stemma-Session|Agent-Session|Session-Id|Claude-Session|Codex-Session):\s*(\S.*?)\s*$/gim;
@@ -12,10 +12,7 @@ const maxCalls = 5_000;
  * The sessions that made a commit of git: those that its message names, and those in which `git commit` printed its hash. Nothing is guessed from
  * times or authors.
  */
-export function sessionsOfCommit(
-  chain: ReadChain,
-  { commit, message = '' }: { readonly commit: string; readonly message?: string | undefined },
-): OutputOf<'blame.commit'> {
+export function sessionsOfCommit(chain: ReadChain, { commit, message = '' }: InputOf<'blame.commit'>): OutputOf<'blame.commit'> {
   const { db, project } = chain;
   const named = [...message.matchAll(trailer)].flatMap(([, id = '']) =>
     db.one('SELECT 1 FROM context WHERE +project = ? AND sessionId = ? LIMIT 1', project, id)

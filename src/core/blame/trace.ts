@@ -1,17 +1,12 @@
 import type { ReadChain } from '../chain/index.js';
 import type { BlameSpan } from '../contract/index.js';
-import { blameFile, findFile } from './blame.js';
+import { type BlameInput, blameFile, findFile } from './blame.js';
 
 /** The version of Agent Trace that is written. */
 export const traceVersion = '0.1.0';
 
-interface Input {
-  readonly path: string;
-  readonly repository?: string | undefined;
-}
-
 /** An Agent Trace record of a file: the ranges that a conversation wrote. Lines of unknown origin are left out. */
-export function traceFile(chain: ReadChain, input: Input): Record<string, unknown> {
+export function traceFile(chain: ReadChain, input: BlameInput): Record<string, unknown> {
   const { name } = findFile(input);
   return {
     version: traceVersion,
@@ -22,7 +17,7 @@ export function traceFile(chain: ReadChain, input: Input): Record<string, unknow
 }
 
 /** The conversations that wrote lines of a file, as Agent Trace names them. */
-export function conversationsOf(chain: ReadChain, { path, repository }: Input): object[] {
+export function conversationsOf(chain: ReadChain, { path, repository }: BlameInput): object[] {
   const bySession = Map.groupBy(
     blameFile(chain, { path, repository }).filter(({ basis }) => basis === 'replayed'),
     ({ sessionId }) => sessionId ?? '',

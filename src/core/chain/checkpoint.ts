@@ -114,20 +114,17 @@ const contentField = ({ data, text }: CheckpointInput): string => (data !== unde
 
 /** Message counts must be exact. Token counts may come from another tokenizer, so only impossible ones are refused. */
 function refuseOtherCounts({ type, messageCount, tokenCount }: CheckpointInput, counts: OutlineCounts, size: number): void {
-  const isOther = messageCount !== undefined && messageCount !== counts.messages && !(type === 'compaction' && messageCount === 0);
-  if (isOther)
+  const { messages, tokens } = counts;
+  if (messageCount !== undefined && messageCount !== messages && !(type === 'compaction' && messageCount === 0))
     throw badRequest(
       'messageCount',
-      `messageCount is ${messageCount}, but the content has ${counts.messages} messages. Leave it out to have them counted.`,
+      `messageCount is ${messageCount}, but the content has ${messages} messages. Leave it out to have them counted.`,
       {
-        counted: counts.messages,
+        counted: messages,
       },
     );
-  const max = Math.max(size, counts.tokens);
-  if (tokenCount !== undefined && (tokenCount > max || (tokenCount === 0 && counts.tokens > 0)))
-    throw badRequest('tokenCount', `tokenCount is ${tokenCount}, but the content has ${size} bytes and about ${counts.tokens} tokens.`, {
-      counted: counts.tokens,
-    });
+  if (tokenCount !== undefined && (tokenCount > Math.max(size, tokens) || (tokenCount === 0 && tokens > 0)))
+    throw badRequest('tokenCount', `tokenCount is ${tokenCount}, but the content has ${size} bytes and about ${tokens} tokens.`, { counted: tokens });
 }
 
 /** A commit to write. Callers have checked it; only the database's own constraints still apply. */

@@ -2,7 +2,7 @@ import { type ArtifactNo, badRequest, type ContextId, toTimestamp } from '../bas
 import type { Commit, Stop } from '../contract/index.js';
 import { countTokens, type Format, findFormat, findReader, type OutlineCounts, outlined, type WritableEntry } from '../formats/index.js';
 import { assemble, seededIds } from './assemble.js';
-import { personOf, type Step, toCommit, type WriteChain } from './chain.js';
+import { type ContextRow, personOf, type Step, toCommit, type WriteChain } from './chain.js';
 import { addCommit } from './checkpoint.js';
 import { findCommit } from './find.js';
 import { saveOutline } from './outline.js';
@@ -33,10 +33,7 @@ export function compact(chain: WriteChain, id: ContextId, summary: string, kept:
     });
     const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType });
     const row = addCommit(chain, {
-      ...inherited(parent),
-      principal: principal ?? personOf(chain),
-      machine: chain.machine,
-      parent,
+      ...inherited(chain, parent, principal),
       type: 'compaction',
       checkpoint: 'compaction',
       artifact: no,
@@ -46,7 +43,6 @@ export function compact(chain: WriteChain, id: ContextId, summary: string, kept:
       tokenCount: kept.reduce((sum, entry) => sum + entry.tokens, countTokens(summary)),
       errors: 0,
       entries: 1 + kept.length,
-      forked: true,
       createdAt,
     });
     return toCommit(row);
@@ -61,22 +57,15 @@ export function snapshot(chain: WriteChain, id: ContextId, stop: Stop = 'compact
     const way = walk(chain, parent, stop);
     const { bytes } = assemble(chain, way, format, { keepsOpen: true });
     const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType });
-    const counts = countSnapshot(chain, no, format, bytes, way.contributing);
+    const { messages: messageCount, tokens: tokenCount, errors, entries } = countSnapshot(chain, no, format, bytes, way.contributing);
     const row = addCommit(chain, {
-      ...inherited(parent),
-      principal: principal ?? personOf(chain),
-      machine: chain.machine,
-      parent,
+      ...inherited(chain, parent, principal),
       type: 'snapshot',
       checkpoint: 'explicit',
       artifact: no,
       ref,
       summary: `Snapshot of ${parent.id}`,
-      messageCount: counts.messages,
-      tokenCount: counts.tokens,
-      errors: counts.errors,
-      entries: counts.entries,
-      forked: true,
+      ...{ messageCount, tokenCount, errors, entries },
     });
     return toCommit(row);
   });
@@ -96,9 +85,8 @@ function countSnapshot(chain: WriteChain, artifact: ArtifactNo, format: Format, 
   return counts;
 }
 
-/** Metadata that a compaction or snapshot copies from its parent. It belongs to its author, not to the parent's (C25). */
-const inherited = (parent: ReturnType<typeof findCommit>): { format: string; template: string; sessionId?: string } => ({
-  format: parent.format,
-  template: parent.template,
-  ...(parent.sessionId !== null && { sessionId: parent.sessionId }),
+/** The metadata of a compaction or snapshot: that of its parent. But it belongs to its author, not to the parent's (C25). */
+const inherited = (chain: WriteChain, parent: ContextRow, principal = personOf(chain)) => ({
+  ...{ parent, format: parent.format, template: parent.template, sessionId: parent.sessionId ?? undefined },
+  ...{ principal, machine: chain.machine, forked: true },
 });

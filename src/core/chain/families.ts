@@ -156,13 +156,10 @@ export function* storeRunSums(chain: WriteChain, rest = maxUnstored): Generator<
       const to = Math.min(from + commitsAtOnce, lastCommit(chain));
       chain.db.run(
         `INSERT INTO runSum (project, run, sessionId, commits, forks, last, oldest, newest)
-         SELECT ?, * FROM (${selectSums} WHERE seq > ? AND seq <= ? AND +project = ? GROUP BY run, sessionId) WHERE true
+         SELECT :project, * FROM (${selectSums} WHERE seq > :from AND seq <= :to AND +project = :project GROUP BY run, sessionId) WHERE true
          ON CONFLICT DO UPDATE SET commits = commits + excluded.commits, forks = forks + excluded.forks, last = max(last, excluded.last),
            oldest = min(oldest, excluded.oldest), newest = max(newest, excluded.newest)`,
-        chain.project,
-        from,
-        to,
-        chain.project,
+        { project: chain.project, from, to },
       );
       setDerivedProgress(chain, progress, to);
     });

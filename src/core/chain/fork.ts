@@ -13,7 +13,7 @@ import {
   type WritableEntry,
 } from '../formats/index.js';
 import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
-import { addCommit, type CheckpointInput } from './checkpoint.js';
+import { addCommit, type CheckpointInput, type NewCommit } from './checkpoint.js';
 import { applied, checkShape } from './edits.js';
 import { commitAt, findChildren, findCommit, isAncestor, placesTowardsRoot } from './find.js';
 import { titleOfCut, titleOfEdits } from './fork-title.js';
@@ -70,7 +70,7 @@ function byKey(edits: readonly Edit[]): Map<EntryKey, Edit[]> {
 
 /** Copies all commits of a context onto another one and applies the edits to them. */
 export function graft(chain: WriteChain, { id, onto, edits, ...input }: ForkInput & { readonly id: ContextId; readonly onto: ContextId }): Commit {
-  const change: Change = { end: Number.POSITIVE_INFINITY, keyed: byKey(edits ?? []), appended: [] };
+  const change: Change = { ...nothing, keyed: byKey(edits ?? []) };
   return chain.artifacts.transaction(() =>
     toCommit(
       span(chain, findCommit(chain, id), 0).reduce(
@@ -97,7 +97,6 @@ function whole(chain: WriteChain, last: ContextRow, input: ForkInput): ContextRo
     );
   const isChanged = metadata.some((field) => input[field] !== undefined && input[field] !== last[field]);
   if (input.at === undefined || !isChanged) return last;
-  const nothing: Change = { end: Number.POSITIVE_INFINITY, keyed: new Map(), appended: [] };
   return chain.artifacts.transaction(() => recommit(chain, last, findParent(chain, last), nothing, input));
 }
 
@@ -125,7 +124,7 @@ export function commitEndingAt(chain: WriteChain, { record, last = record }: Sto
   const sibling = (parent ? findChildren(chain, parent) : []).find((child) => endsWith(chain, child, key));
   if (sibling) return sibling;
   const at = readParsed(chain, holder.artifact, holder.format).entries[index]?.at;
-  return chain.artifacts.transaction(() => cutCommit(chain, holder, key, parent, { forked: false, ...(at && { createdAt: at }) }));
+  return chain.artifacts.transaction(() => cutCommit(chain, holder, key, parent, at));
 }
 
 function endsWith(chain: ReadChain, row: ContextRow, key: EntryKey): boolean {
@@ -158,12 +157,8 @@ function* growing<T>(items: Iterable<T>): Generator<T[]> {
  * that one last. @throws NOT_FOUND naming the key.
  */
 function locate(chain: ReadChain, tip: ContextRow, key: EntryKey, field: string): Found {
-  const known = chain.db.one<{ context: ContextRow['seq'] }>(
-    'SELECT context FROM record WHERE project = ? AND record = ?',
-    chain.project,
-    recordOf(key),
-  );
-  const holder = known && commitAt(chain, known.context);
+  const held = holderOf(chain, recordOf(key));
+  const holder = held && commitAt(chain, held);
   const way = holder && isAncestor(chain, holder, tip) ? [...compactionsSince(chain, holder, tip), holder] : backwards(chain, tip);
   for (const steps of growing(way)) {
     for (const [place, outline] of outlinesOf(chain, steps).entries()) {
@@ -210,6 +205,7 @@ interface Change {
   readonly keyed: ReadonlyMap<EntryKey, readonly Edit[]>;
   readonly appended: readonly WritableEntry[];
 }
+const nothing: Change = { end: Number.POSITIVE_INFINITY, keyed: new Map(), appended: [] };
 
 /** Copies a commit onto another parent and applies the change. Unedited content keeps its bytes. */
 function recommit(chain: WriteChain, original: ContextRow, parent: ContextRow | null, change: Change, input: ForkInput): ContextRow {
@@ -224,17 +220,17 @@ function recommit(chain: WriteChain, original: ContextRow, parent: ContextRow | 
     const bytes = kept.length >= parsed.entries.length || last === undefined ? content : format.cut(content, last);
     if (change.appended.length) {
       const more = format.write(change.appended, writing(chain, original, last && recordOf(last)));
-      return store(chain, original, parent, format.concat([bytes, more]), format, titled);
+      return store(chain, original, parent, format.concat([bytes, more]), titled);
     }
     // A prefix of the bytes has a prefix of the entries. Other cuts write a message again. Elisions have no position, so both are parsed again.
     const isPrefix = Buffer.compare(bytes, content.subarray(0, bytes.length)) === 0;
     const read = parsed.elisions.length || !isPrefix ? format.parse(bytes) : { entries: kept, elisions: [], problems: [] };
-    return store(chain, original, parent, bytes, format, titled, read);
+    return store(chain, original, parent, bytes, titled, read);
   }
   const edited = [...kept.flatMap((entry) => applied(entry, change.keyed.get(entry.key) ?? [])), ...change.appended];
   const before = parent ? lastRecord(chain, parent) : undefined;
   const bytes = format.write(edited, writing(chain, original, before));
-  return store(chain, original, parent, bytes, format, titled);
+  return store(chain, original, parent, bytes, titled);
 }
 
 /** The title for the changes that a fork makes to a commit; undefined if it changes nothing there. */
@@ -259,10 +255,8 @@ export const appendedEntries = (chain: ReadChain, base: ContextRow, appended: re
   appended.length === 0 ? [] : findReader(base.format).parse(written(chain, base, appended)).entries;
 
 function onTop(chain: WriteChain, base: ContextRow, appended: readonly WritableEntry[], input: ForkInput): ContextRow {
-  const format = findReader(base.format);
-  const content = written(chain, base, appended);
-  const summary = input.summary ?? describeChanges([], { end: 0, keyed: new Map(), appended }, false);
-  return store(chain, { ...base, type: 'delta' }, base, content, format, { ...input, summary });
+  const summary = input.summary ?? describeChanges([], { ...nothing, appended }, false);
+  return store(chain, { ...base, type: 'delta' }, base, written(chain, base, appended), { ...input, summary });
 }
 
 function begin(chain: WriteChain, input: ForkInput, edits: readonly Edit[]): ContextRow {
@@ -271,40 +265,18 @@ function begin(chain: WriteChain, input: ForkInput, edits: readonly Edit[]): Con
     throw badRequest('edits', 'A fork without a context starts a conversation. Give at least one append edit and no other edits.');
   const format = requireFormat(freshFormat);
   const bytes = format.write(appended, { keepsOpen: true, newId: chain.newId, now: toTimestamp(chain.clock()) });
-  return chain.artifacts.transaction(() =>
-    store(
-      chain,
-      {
-        type: 'delta',
-        format: format.id,
-        template: 'stemma',
-        sessionId: null,
-        ticketId: null,
-        threadId: null,
-        summary: null,
-      },
-      null,
-      bytes,
-      format,
-      { ...input, summary: input.summary ?? describeChanges([], { end: 0, keyed: new Map(), appended }, false) },
-    ),
-  );
+  const like: Like = { type: 'delta', format: format.id, template: 'stemma', sessionId: null, ticketId: null, threadId: null, summary: null };
+  const summary = input.summary ?? describeChanges([], { ...nothing, appended }, false);
+  return chain.artifacts.transaction(() => store(chain, like, null, bytes, { ...input, summary }));
 }
 
 type Like = Pick<ContextRow, 'type' | 'format' | 'template' | 'sessionId' | 'ticketId' | 'threadId' | 'summary'>;
 
-function store(
-  chain: WriteChain,
-  like: Like,
-  parent: ContextRow | null,
-  bytes: Uint8Array,
-  format: Format,
-  input: ForkInput,
-  parsed: ParsedDelta = format.parse(bytes),
-): ContextRow {
+function store(chain: WriteChain, like: Like, parent: ContextRow | null, bytes: Uint8Array, input: ForkInput, read?: ParsedDelta): ContextRow {
+  const parsed = read ?? findReader(like.format).parse(bytes);
   refuseOrphanResults(chain, parent, parsed.entries);
   const associated = { ...like, ticketId: input.ticketId ?? like.ticketId, threadId: input.threadId ?? like.threadId };
-  return write(chain, associated, parent, bytes, format, parsed, {
+  return write(chain, associated, parent, bytes, parsed, {
     forked: true,
     template: input.template ?? like.template,
     principal: input.principal ?? personOf(chain),
@@ -313,17 +285,12 @@ function store(
   });
 }
 
-function cutCommit(
-  chain: WriteChain,
-  holder: ContextRow,
-  key: EntryKey,
-  parent: ContextRow | null,
-  how: { forked: boolean; createdAt?: ReturnType<typeof toTimestamp> },
-): ContextRow {
+function cutCommit(chain: WriteChain, holder: ContextRow, key: EntryKey, parent: ContextRow | null, createdAt: ParsedEntry['at']): ContextRow {
   const format = findReader(holder.format);
   const bytes = format.cut(chain.artifacts.read(holder.artifact), key);
-  return write(chain, holder, parent, bytes, format, format.parse(bytes), {
-    ...how,
+  return write(chain, holder, parent, bytes, format.parse(bytes), {
+    forked: false,
+    createdAt,
     template: holder.template,
     principal: holder.principal ?? undefined,
     machine: holder.machine ?? undefined,
@@ -334,24 +301,10 @@ function cutCommit(
 /** Longer content goes into a pack with its own sync, because the database would write it twice: to its log and to its file. */
 const maxBytesInDatabase = 64 * 1024;
 
-interface Signed {
-  readonly forked: boolean;
-  readonly template: string;
-  readonly principal: string | undefined;
-  readonly machine: string | undefined;
-  readonly summary: string | undefined;
-  readonly createdAt?: ReturnType<typeof toTimestamp>;
-}
+type Signed = Pick<NewCommit, 'forked' | 'template' | 'principal' | 'machine' | 'summary' | 'createdAt'>;
 
-function write(
-  chain: WriteChain,
-  like: Like,
-  parent: ContextRow | null,
-  bytes: Uint8Array,
-  format: Format,
-  parsed: ParsedDelta,
-  signed: Signed,
-): ContextRow {
+function write(chain: WriteChain, like: Like, parent: ContextRow | null, bytes: Uint8Array, parsed: ParsedDelta, signed: Signed): ContextRow {
+  const format = findReader(like.format);
   const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType, bulk: bytes.length > maxBytesInDatabase });
   const { data, counts } = outlined(parsed);
   saveOutline(chain, no, format.id, data);
@@ -392,6 +345,8 @@ function refuseOrphanResults(chain: ReadChain, parent: ContextRow | null, entrie
     throw badRequest(
       'edits',
       `The result ${orphan.key} belongs to the call ${orphan.toolCallId}, which is not in the fork. Drop both or keep both.`,
-      { key: orphan.key },
+      {
+        key: orphan.key,
+      },
     );
 }

@@ -15,29 +15,16 @@ export type MaterializeInput = InputOf<'context.materialize'>;
 const emptyFormat = 'claude-code-v1';
 
 /** Cached results whose checksum matches. A damaged row counts as missing, and the result is rebuilt (S15). */
-export const keptResults = matchingRows('materialized', [
-  'context',
-  'stop',
-  'format',
-  'project',
-  'artifact',
-  'tier',
-  'messageCount',
-  'tokenCount',
-  'losses',
-]);
+export const keptResults = matchingRows('materialized', 'context stop format project artifact tier messageCount tokenCount losses'.split(' '));
 
 /** A materialized conversation: a stored result, or one that is not stored yet. */
-interface Found {
+interface Found extends Pick<NewResult, 'tier' | 'messageCount' | 'tokenCount'> {
   readonly way: () => Walk;
   readonly target: Format;
   readonly stored: ArtifactNo | undefined;
   /** What the writer stores of a new result. */
   readonly fresh: NewResult | undefined;
   readonly ref: ArtifactRef;
-  readonly tier: Tier;
-  readonly messageCount: number;
-  readonly tokenCount: number;
   readonly about: About;
   /** The ids of the commits whose content it contains, root first. */
   readonly commits: () => readonly ContextId[];
@@ -89,12 +76,7 @@ function offered(chain: ReadChain, found: Found): Found {
 }
 
 const describe = ({ ref, target, tier, messageCount, tokenCount, stored, commits, about }: Found): Materialized => ({
-  artifactRef: ref,
-  format: target.id,
-  contentType: target.contentType,
-  tier,
-  messageCount,
-  tokenCount,
+  ...{ artifactRef: ref, format: target.id, contentType: target.contentType, tier, messageCount, tokenCount },
   cached: stored !== undefined,
   commits: [...commits()],
   ...about,
@@ -114,11 +96,9 @@ function findResult(chain: ReadChain, id: ContextId, input: MaterializeInput): F
 /** A stored result. While the content of an expired object is not removed, none is used: it may contain that content. */
 function keptResult(chain: ReadChain, tip: ContextRow, stop: Walk['stop'], target: Format, recipe: string, way: () => Walk): Found | undefined {
   if (chain.artifacts.expiryIsDue()) return undefined;
-  const kept = chain.db.one<Kept & { losses: string | null }>(
+  const kept = chain.db.one<Kept>(
     `SELECT artifact, tier, messageCount, tokenCount, losses FROM ${keptResults} WHERE context = ? AND stop = ? AND format = ?`,
-    tip.seq,
-    stop,
-    recipe,
+    ...[tip.seq, stop, recipe],
   );
   const about = kept && aboutOf(kept);
   if (!about) return undefined;
@@ -139,17 +119,12 @@ function found(chain: ReadChain, way: Walk, target: Format, recipe: string, { co
   const tokenCount = told ?? way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
   const losses = tier === 'native' ? null : JSON.stringify(about);
   const { contentType } = target;
+  const counted = { tier, messageCount, tokenCount };
   return {
-    way: () => way,
-    target,
+    ...{ target, ...counted, about, way: () => way, commits: () => idsOf(way) },
     stored: undefined,
-    fresh: { tip: way.tip.seq, stop: way.stop, recipe, content, contentType, tier, messageCount, tokenCount, losses },
+    fresh: { tip: way.tip.seq, stop: way.stop, recipe, content, contentType, losses, ...counted },
     ref: content instanceof Uint8Array ? refOf(content) : refOfHash(content.hash),
-    tier,
-    messageCount,
-    tokenCount,
-    about,
-    commits: () => idsOf(way),
   };
 }
 
@@ -160,21 +135,13 @@ export function saveResult(chain: WriteChain, { tip, stop, recipe, content, cont
     chain.db.run(
       `INSERT OR REPLACE INTO materialized (context, stop, format, project, artifact, tier, messageCount, tokenCount, losses)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      tip,
-      stop,
-      recipe,
-      chain.project,
-      no,
-      tier,
-      messageCount,
-      tokenCount,
-      losses,
+      ...[tip, stop, recipe, chain.project, no, tier, messageCount, tokenCount, losses],
     );
   });
 }
 
 /** The stored losses of a cached result; undefined if they are missing or unreadable. A native result has none. */
-function aboutOf({ losses, tier }: Kept & { readonly losses: string | null }): About | undefined {
+function aboutOf({ losses, tier }: Kept): About | undefined {
   if (losses === null) return tier === 'native' ? noLosses : undefined;
   return parseJson(losses) as About | undefined;
 }
@@ -194,11 +161,8 @@ const readRecipe = (recipe: string): { format: string; options: AssembleOptions 
   return { format, options: budget === undefined ? {} : { maxTokens: Number(budget) } };
 };
 
-interface Kept {
+interface Kept extends Pick<NewResult, 'tier' | 'messageCount' | 'tokenCount' | 'losses'> {
   readonly artifact: ArtifactNo;
-  readonly tier: Tier;
-  readonly messageCount: number;
-  readonly tokenCount: number;
 }
 type About = Omit<Assembled, 'bytes' | 'tier'>;
 
@@ -297,11 +261,7 @@ function earlierResults(chain: ReadChain, way: Walk, format: string): Earlier[] 
     `SELECT context, artifact FROM ${keptResults}
       WHERE context BETWEEN ? AND ? AND project = ? AND stop IN (SELECT value FROM json_each(?)) AND format = ? AND tier = 'native'
       ORDER BY context DESC`,
-    first.seq,
-    last.seq,
-    chain.project,
-    JSON.stringify(stops),
-    format,
+    ...[first.seq, last.seq, chain.project, JSON.stringify(stops), format],
   )) {
     const place = placeIn(steps, context);
     if (place !== undefined && found.push({ artifact, rest: steps.slice(place + 1) }) === maxTried) break;

@@ -8,14 +8,17 @@ export const outlineVersion = 6;
 
 /** The outline of a stored delta. It is built from the content if it is not stored. */
 export function readOutline(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline {
-  const known = knownOutline(chain, artifact, format);
-  if (known) return known;
+  const recent = chain.outlines.get(outlineKey(artifact, format));
+  if (recent) return recent;
+  // An unreadable one counts as missing, so that it is rebuilt.
+  const stored = ifReadable(() => storedOutline(chain, artifact, format));
+  if (stored) return remembered(chain, artifact, format, stored);
   const outline = outlineOfParsed(readParsed(chain, artifact, format));
   offer(chain, { kind: 'outline', artifact, format, data: encodeOutline(outline) });
   return remembered(chain, artifact, format, outline);
 }
 
-type Delta = { readonly artifact: ArtifactNo; readonly format: string };
+export type Delta = { readonly artifact: ArtifactNo; readonly format: string };
 
 /** Outlines that one query reads. */
 const outlinesAtOnce = 500;
@@ -38,7 +41,7 @@ export function outlinesOf(chain: ReadChain, deltas: readonly Delta[]): DeltaOut
 function storedOutlines(chain: ReadChain, deltas: readonly Delta[]): ReadonlyMap<string, DeltaOutline> {
   const found = new Map<string, DeltaOutline>();
   if (deltas.length < 2) return found;
-  const rows = chain.db.all<Delta & StoredRow>(
+  const rows = chain.db.all<Delta & { readonly data: Stored }>(
     'SELECT artifact, format, data FROM outline WHERE artifact IN (SELECT value FROM json_each(?)) AND parser = ?',
     JSON.stringify(deltas.map(({ artifact }) => artifact)),
     outlineVersion,
@@ -52,20 +55,10 @@ function storedOutlines(chain: ReadChain, deltas: readonly Delta[]): ReadonlyMap
   return found;
 }
 
-interface StoredRow {
-  readonly data: string | Uint8Array;
-}
+type Stored = string | Uint8Array;
 
-const storedRow = (chain: ReadChain, artifact: ArtifactNo, format: string): StoredRow | undefined =>
-  chain.db.one<StoredRow>('SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?', artifact, format, outlineVersion);
-
-/** An outline that was read before or is stored. */
-function knownOutline(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined {
-  const recent = chain.outlines.get(outlineKey(artifact, format));
-  if (recent) return recent;
-  const stored = readableOutline(chain, artifact, format);
-  return stored && remembered(chain, artifact, format, stored);
-}
+const storedData = ({ db }: ReadChain, artifact: ArtifactNo, format: string): Stored | undefined =>
+  db.value<Stored>('SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?', artifact, format, outlineVersion);
 
 function remembered(chain: ReadChain, artifact: ArtifactNo, format: string, outline: DeltaOutline): DeltaOutline {
   chain.outlines.set(outlineKey(artifact, format), outline, outline.entries.length + 1);
@@ -73,10 +66,6 @@ function remembered(chain: ReadChain, artifact: ArtifactNo, format: string, outl
 }
 
 const outlineKey = (artifact: ArtifactNo, format: string): string => `${artifact}:${format}`;
-
-/** The stored outline. An unreadable one counts as missing, so that it is rebuilt. */
-const readableOutline = (chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined =>
-  ifReadable(() => storedOutline(chain, artifact, format));
 
 function ifReadable<Read>(read: () => Read): Read | undefined {
   try {
@@ -89,25 +78,23 @@ function ifReadable<Read>(read: () => Read): Read | undefined {
 
 /** The stored outline, if this parser version made it. @throws if it does not match its checksum. */
 export function storedOutline(chain: ReadChain, artifact: ArtifactNo, format: string): DeltaOutline | undefined {
-  const row = storedRow(chain, artifact, format);
-  return row && outlineIn(artifact, format, row.data);
+  const data = storedData(chain, artifact, format);
+  return data === undefined ? undefined : outlineIn(artifact, format, data);
 }
 
-const outlineIn = (artifact: ArtifactNo, format: string, stored: StoredRow['data']): DeltaOutline => decodeOutline(dataIn(artifact, format, stored));
+const outlineIn = (artifact: ArtifactNo, format: string, stored: Stored): DeltaOutline => decodeOutline(dataIn(artifact, format, stored));
 
-function dataIn(artifact: ArtifactNo, format: string, stored: StoredRow['data']): string {
+function dataIn(artifact: ArtifactNo, format: string, stored: Stored): string {
   const data = typeof stored === 'string' ? stored.slice(sumLength) : stored.subarray(sumLength);
-  const sum = typeof stored === 'string' ? stored.slice(0, sumLength) : latin1Of(stored.subarray(0, sumLength));
+  const sum = typeof stored === 'string' ? stored.slice(0, sumLength) : Buffer.from(stored.subarray(0, sumLength)).toString('latin1');
   if (sum !== outlineSum(artifact, format, data)) throw new Error('the outline does not match its checksum');
   return unpacked(data);
 }
 
-const latin1Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
-
 /** The encoded outline of a stored delta (see `encodeOutline`). It is neither parsed nor kept, because a question reads those of all deltas once. */
 export function encodedOutline(chain: ReadChain, artifact: ArtifactNo, format: string): string {
-  const row = storedRow(chain, artifact, format);
-  const data = row && ifReadable(() => dataIn(artifact, format, row.data));
+  const stored = storedData(chain, artifact, format);
+  const data = stored === undefined ? undefined : ifReadable(() => dataIn(artifact, format, stored));
   return data ?? encodeOutline(readOutline(chain, artifact, format));
 }
 
@@ -141,13 +128,8 @@ const outlineSum = (artifact: ArtifactNo, format: string, data: string | Uint8Ar
 export function saveOutline(chain: WriteChain, artifact: ArtifactNo, format: string, encoded: string | Uint8Array): void {
   const data = typeof encoded === 'string' ? packed(encoded) : encoded;
   const sum = outlineSum(artifact, format, data);
-  chain.db.run(
-    'INSERT OR REPLACE INTO outline (artifact, format, parser, data) VALUES (?, ?, ?, ?)',
-    artifact,
-    format,
-    outlineVersion,
-    typeof data === 'string' ? sum + data : Buffer.concat([Buffer.from(sum, 'latin1'), data]),
-  );
+  const stored = typeof data === 'string' ? sum + data : Buffer.concat([Buffer.from(sum, 'latin1'), data]);
+  chain.db.run('INSERT OR REPLACE INTO outline (artifact, format, parser, data) VALUES (?, ?, ?, ?)', artifact, format, outlineVersion, stored);
 }
 
 /** Parses a stored delta. A delta of an unknown format becomes one text entry that says so. */

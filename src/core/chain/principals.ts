@@ -30,17 +30,12 @@ export function newestOf(chain: ReadChain, principal: string, at: number, condit
   const old = chain.db.one<Newest>(
     `SELECT c.seq, c.id, c.createdAt FROM principalCommit m JOIN context c ON c.seq = m.context
       WHERE m.project = ? AND m.principal = ? AND m.createdAt <= ? AND (${condition}) AND ${isOwnWork} ORDER BY m.createdAt DESC, m.context DESC LIMIT 1`,
-    chain.project,
-    principal,
-    at,
+    ...[chain.project, principal, at],
   );
   const fresh = chain.db.one<Newest>(
     `SELECT c.seq, c.id, c.createdAt FROM context c
       WHERE c.seq > ? AND +c.project = ? AND c.principal = ? AND c.createdAt <= ? AND (${condition}) AND ${isOwnWork} ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1`,
-    listed(chain),
-    chain.project,
-    principal,
-    at,
+    ...[listed(chain), chain.project, principal, at],
   );
   return old && fresh ? (fresh.createdAt >= old.createdAt ? fresh : old) : (fresh ?? old);
 }
@@ -81,18 +76,14 @@ export function otherSessionOf(
   if (!newest) return undefined;
   const other = chain.db.value<string>('SELECT sessionId FROM context WHERE seq = ?', newest.seq);
   if (other === undefined || other === sessionId) return undefined;
-  const isContinued =
-    parent !== null &&
-    chain.db.one(
-      `WITH RECURSIVE up(depth, parent, principal) AS (
-         SELECT depth, parent, principal FROM context WHERE seq = ?
-         UNION ALL SELECT c.depth, c.parent, c.principal FROM up JOIN context c ON c.seq = up.parent AND c.depth < up.depth WHERE up.principal IS NOT ?)
-       SELECT 1 FROM up WHERE principal = ? LIMIT 1`,
-      parent,
-      principal,
-      principal,
-    ) !== undefined;
-  return isContinued ? undefined : other;
+  const continued = chain.db.value(
+    `WITH RECURSIVE up(depth, parent, principal) AS (
+       SELECT depth, parent, principal FROM context WHERE seq = :parent
+       UNION ALL SELECT c.depth, c.parent, c.principal FROM up JOIN context c ON c.seq = up.parent AND c.depth < up.depth WHERE up.principal IS NOT :principal)
+     SELECT 1 FROM up WHERE principal = :principal LIMIT 1`,
+    { parent, principal },
+  );
+  return continued === undefined ? other : undefined;
 }
 
 /** The refusal of a principal that another session has. */

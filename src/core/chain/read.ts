@@ -61,15 +61,9 @@ export function update(
     const summary = change.summary ?? row.summary;
     const tags = change.tags ? (change.tags.length ? JSON.stringify(change.tags) : null) : row.tags;
     if (summary !== row.summary || tags !== row.tags) {
-      chain.db.run(
-        'INSERT INTO contextVersion (project, context, at, author, summary, tags) VALUES (?, ?, ?, ?, ?, ?)',
-        chain.project,
-        row.seq,
-        chain.clock(),
-        change.author ?? personOf(chain),
-        row.summary,
-        row.tags,
-      );
+      const keep =
+        'INSERT INTO contextVersion (project, context, at, author, summary, tags) SELECT project, seq, ?, ?, summary, tags FROM context WHERE seq = ?';
+      chain.db.run(keep, chain.clock(), change.author ?? personOf(chain), row.seq);
       chain.db.run('UPDATE context SET summary = ?, tags = ? WHERE seq = ?', summary, tags, row.seq);
     }
     return toCommit(commitAt(chain, row.seq));

@@ -29,16 +29,14 @@ export function noteReceived(
   row: number,
   from: { readonly hub: string; readonly name: string | null; readonly isLink: boolean },
 ): void {
-  db.run(
-    'INSERT OR REPLACE INTO received (project, kind, row, hub, sender, isLink, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  db.run('INSERT OR REPLACE INTO received (project, kind, row, hub, sender, isLink, at) VALUES (:project, :kind, :row, :hub, :name, :isLink, :at)', {
     project,
     kind,
     row,
-    from.hub,
-    from.name,
-    from.isLink ? 1 : 0,
-    clock(),
-  );
+    ...from,
+    isLink: from.isLink ? 1 : 0,
+    at: clock(),
+  });
 }
 
 /** Who sent a row; null for a row that this machine recorded. */

@@ -5,8 +5,8 @@ const names = ['enableShareContext', 'historyBudget', 'maxChainDepth'] as const 
 
 /** The settings of a project, which apply to everyone who works on it. Limits that nobody set are absent. */
 export function readSettings({ db, project }: Pick<ReadChain, 'db' | 'project'>): ProjectSettings {
-  const rows = db.all<{ name: string; value: string }>('SELECT name, value FROM setting WHERE project = ?', project);
-  const stored = Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(value) as unknown]));
+  const rows = db.rows<[name: string, value: string]>('SELECT name, value FROM setting WHERE project = ?', project);
+  const stored = Object.fromEntries(rows.map(([name, value]) => [name, JSON.parse(value) as unknown]));
   const whole = (name: string): number | undefined => (Number.isInteger(stored[name]) ? (stored[name] as number) : undefined);
   const [historyBudget, maxChainDepth] = [whole('historyBudget'), whole('maxChainDepth')];
   return {
@@ -21,12 +21,8 @@ export function changeSettings(chain: Pick<WriteChain, 'db' | 'project'>, change
   for (const name of names) {
     const value = change[name];
     if (value === undefined) continue;
-    chain.db.run(
-      'INSERT INTO setting (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-      chain.project,
-      name,
-      JSON.stringify(value),
-    );
+    const insert = 'INSERT INTO setting (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value';
+    chain.db.run(insert, chain.project, name, JSON.stringify(value));
   }
   return readSettings(chain);
 }

@@ -29,22 +29,12 @@ export function putTemplate(
     const { no } = chain.artifacts.put(input.bytes, { contentType: input.contentType });
     const last = findTemplate(chain, input.name);
     if (last?.artifact === no) return toTemplate(chain, last);
-    const row: TemplateRow = {
-      name: input.name,
-      version: (last?.version ?? 0) + 1,
-      artifact: no,
-      author: input.author ?? null,
-      createdAt: chain.clock(),
-    };
-    chain.db.run(
-      `INSERT INTO template (project, ${columns}) VALUES (?, ?, ?, ?, ?, ?)`,
-      chain.project,
-      row.name,
-      row.version,
-      row.artifact,
-      row.author,
-      row.createdAt,
-    );
+    const version = (last?.version ?? 0) + 1;
+    const row: TemplateRow = { name: input.name, version, artifact: no, author: input.author ?? null, createdAt: chain.clock() };
+    chain.db.run(`INSERT INTO template (project, ${columns}) VALUES (:project, :name, :version, :artifact, :author, :createdAt)`, {
+      project: chain.project,
+      ...row,
+    });
     return toTemplate(chain, row);
   });
 }
@@ -63,15 +53,10 @@ export function templateText(chain: ReadChain, template: string): string | undef
 }
 
 /** All versions of all templates, or of one, newest first. */
-export const listTemplates = (chain: ReadChain, name?: string): Template[] =>
-  chain.db
-    .all<TemplateRow>(
-      `SELECT ${columns} FROM template WHERE project = ? AND (? IS NULL OR name = ?) ORDER BY no DESC`,
-      chain.project,
-      name ?? null,
-      name ?? null,
-    )
-    .map((row) => toTemplate(chain, row));
+export function listTemplates(chain: ReadChain, name: string | null = null): Template[] {
+  const select = `SELECT ${columns} FROM template WHERE project = :project AND (:name IS NULL OR name = :name) ORDER BY no DESC`;
+  return chain.db.all<TemplateRow>(select, { project: chain.project, name }).map((row) => toTemplate(chain, row));
+}
 
 export interface Instance extends Materialized {
   /** `name@version` of the stored template, else the string that was given. */
@@ -87,21 +72,18 @@ export function instantiate(chain: WriteChain, input: InputOf<'context.instantia
   return chain.artifacts.transaction(() => {
     const row = find(chain, input.template);
     if (!row && input.template.includes('@')) throw notFound(input.template, `This project has no template ${inWords(input.template)}.`);
-    const template = row ? toTemplate(chain, row) : undefined;
+    const template = row && toTemplate(chain, row);
+    const named = template?.template ?? input.template;
     const commit = input.context === null ? null : findCommit(chain, input.context, 'context');
     const made = materialize(chain, { id: input.context, format: input.format, stop: input.stop });
+    const { principal = null, machine = null } = input;
     chain.db.run(
-      'INSERT INTO instantiation (project, template, context, principal, machine, at) VALUES (?, ?, ?, ?, ?, ?)',
-      chain.project,
-      template?.template ?? input.template,
-      commit?.seq ?? null,
-      input.principal ?? null,
-      input.machine ?? null,
-      chain.clock(),
+      'INSERT INTO instantiation (project, template, context, principal, machine, at) VALUES (:project, :named, :context, :principal, :machine, :at)',
+      { project: chain.project, named, context: commit?.seq ?? null, principal, machine, at: chain.clock() },
     );
     return {
       ...made,
-      template: template?.template ?? input.template,
+      template: named,
       templateRef: template?.artifactRef ?? null,
       context: commit?.id ?? null,
       // What Stemma made on top of a commit, such as a compaction, is not the agent's own work.
@@ -115,30 +97,19 @@ function find(chain: ReadChain, template: string): TemplateRow | undefined {
   return findTemplate(chain, name, version === undefined ? undefined : Number(version));
 }
 
-const findTemplate = (chain: ReadChain, name: string, version?: number): TemplateRow | undefined =>
-  chain.db.one<TemplateRow>(
-    `SELECT ${columns} FROM template WHERE project = ? AND name = ? AND (? IS NULL OR version = ?) ORDER BY version DESC LIMIT 1`,
-    chain.project,
-    name,
-    version ?? null,
-    version ?? null,
+const findTemplate = ({ db, project }: ReadChain, name: string, version: number | null = null): TemplateRow | undefined =>
+  db.one<TemplateRow>(
+    `SELECT ${columns} FROM template WHERE project = :project AND name = :name AND (:version IS NULL OR version = :version) ORDER BY version DESC LIMIT 1`,
+    { project, name, version },
   );
 
 function toTemplate(chain: ReadChain, row: TemplateRow): Template {
-  const { hash, contentType } = chain.db.one<{ hash: Buffer; contentType: string }>(
-    'SELECT hash, contentType FROM artifact WHERE no = ?',
-    row.artifact,
-  ) ?? {
-    hash: Buffer.alloc(32),
-    contentType: '',
-  };
+  const [stored] = chain.db.rows<[Buffer, string]>('SELECT hash, contentType FROM artifact WHERE no = ?', row.artifact);
+  const [hash, contentType] = stored ?? [Buffer.alloc(32), ''];
+  const { name, version, author } = row;
   return {
-    name: row.name,
-    version: row.version,
-    template: `${row.name}@${row.version}`,
-    artifactRef: refOfHash(hash),
-    contentType,
-    ...(row.author !== null && { author: row.author }),
+    ...{ name, version, template: `${name}@${version}`, artifactRef: refOfHash(hash), contentType },
+    ...(author !== null && { author }),
     createdAt: toTimestamp(row.createdAt),
   };
 }

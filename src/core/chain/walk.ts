@@ -24,11 +24,7 @@ export function walk(chain: ReadChain, tip: ContextRow, stop: Stop = 'compaction
     return { tip, stop, contributing: all.filter(carriesNewContent) };
   }
   const end = findCommit(chain, stop, 'stop');
-  if (!isAncestor(chain, end, tip))
-    throw badRequest('stop', `The stop ${end.id} is not an ancestor of ${tip.id}.`, {
-      id: tip.id,
-      stop: end.id,
-    });
+  if (!isAncestor(chain, end, tip)) throw badRequest('stop', `The stop ${end.id} is not an ancestor of ${tip.id}.`, { id: tip.id, stop: end.id });
   const all = collect(chain, tip, (row) => row.seq === end.seq, end.run === tip.run ? tip.depth - end.depth + 1 : firstRange);
   return { tip, stop: end.id, contributing: all.filter((row) => row.seq === end.seq || carriesNewContent(row)) };
 }

@@ -3,5 +3,5 @@
 // Hunks applied to the first list give the second. Values are compared by structure, texts line by line.
 export { type Alignable, align, alignment } from './align.js';
 export { changedFields } from './fields.js';
-export { changedLines } from './lines.js';
+export { asLines, changedLines } from './lines.js';
 export { alignMany } from './many.js';

@@ -14,6 +14,7 @@ import {
   toTimestamp,
 } from '../base/index.js';
 import { findCommit, history, type ReadChain } from '../chain/index.js';
+import type { InputOf, OutputOf } from '../contract/index.js';
 import { openNamed, readOpened, writeNewParts } from '../files/index.js';
 import { listSources, sourceContent } from '../import/index.js';
 import { getRequest, listRequests } from '../requests/index.js';
@@ -21,21 +22,6 @@ import { ticketOf, ticketsOfContexts } from '../tickets/index.js';
 import { computeRoot, format, manifestBytes, names, type PackManifest, sha256, signedBytes } from './manifest.js';
 import { pageWith } from './page.js';
 import { makeMember, type ZipMember, zipParts } from './zip.js';
-
-interface PackInput {
-  readonly ids: readonly string[];
-  readonly path: string;
-  readonly key?: string | undefined;
-}
-
-/** A pack that was written. */
-export interface WrittenPack {
-  readonly path: string;
-  readonly bytes: number;
-  readonly digest: string;
-  readonly items: number;
-  readonly signed: boolean;
-}
 
 /** Items and files of a pack, each once. */
 interface Contents {
@@ -47,7 +33,11 @@ interface Contents {
  * Writes a pack of evidence. Contents are read twice, so that no more than one is in memory. @throws NOT_FOUND for an unknown id; BAD_REQUEST for a
  * key that cannot sign; CONFLICT if the path is taken
  */
-export function packEvidence(chain: ReadChain, project: PackManifest['project'], { ids, path, key }: PackInput): WrittenPack {
+export function packEvidence(
+  chain: ReadChain,
+  project: PackManifest['project'],
+  { ids, path, key }: InputOf<'evidence.pack'>,
+): OutputOf<'evidence.pack'> {
   const signer = key === undefined ? undefined : readKey(key);
   const contents: Contents = { items: new Map(), members: new Map() };
   for (const id of ids) {
@@ -112,14 +102,8 @@ function addRequest(chain: ReadChain, contents: Contents, requestId: string): vo
   const digest = sha256(bytes);
   const path = `requests/${digest}.json`;
   contents.members.set(path, makeMember(path, bytes));
-  contents.items.set(`request ${requestId}`, {
-    kind: 'request',
-    requestId,
-    path,
-    sha256: digest,
-    size: bytes.length,
-    ...(request as unknown as JsonObject),
-  });
+  const item = { kind: 'request', requestId, path, sha256: digest, size: bytes.length };
+  contents.items.set(`request ${requestId}`, { ...item, ...(request as unknown as JsonObject) });
 }
 
 function addTicket(chain: ReadChain, contents: Contents, ticketId: string): void {

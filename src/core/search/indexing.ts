@@ -34,10 +34,10 @@ const upTo = 'IFNULL((SELECT upTo FROM searchState WHERE project = :project), 0)
 
 /** The number of commits that are not indexed yet, at most `limit`. */
 export const pendingOf = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
-  chain.db.one<{ pending: number }>(
-    `SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE +project = :project AND seq > ${upTo} LIMIT :limit)`,
-    { project: chain.project, limit },
-  )?.pending ?? 0;
+  chain.db.value(`SELECT COUNT(*) FROM (SELECT 1 FROM context WHERE +project = :project AND seq > ${upTo} LIMIT :limit)`, {
+    project: chain.project,
+    limit,
+  }) ?? 0;
 
 /** Empties the index of entries: the next search fills it again. */
 export function dropSearchIndex(chain: WriteChain): void {
@@ -71,12 +71,8 @@ function indexBatch(chain: WriteChain): void {
     const numbers = entries.map(({ seq, place, kind }) => chain.db.run(insertEntry, chain.project, seq, place, kind).rowId);
     for (const [at, { words }] of entries.entries()) chain.db.run(insertWords, numbers[at] as number, words);
     const last = rows.at(-1);
-    if (last)
-      chain.db.run(
-        'INSERT INTO searchState (project, upTo) VALUES (?, ?) ON CONFLICT (project) DO UPDATE SET upTo = excluded.upTo',
-        chain.project,
-        last.seq,
-      );
+    const indexed = 'INSERT INTO searchState (project, upTo) VALUES (?, ?) ON CONFLICT (project) DO UPDATE SET upTo = excluded.upTo';
+    if (last) chain.db.run(indexed, chain.project, last.seq);
   });
 }
 

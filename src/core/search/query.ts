@@ -22,10 +22,7 @@ interface Found {
   readonly summary: string | null;
 }
 
-/**
- * Finds entries that contain all words of a query.
- * @throws BAD_REQUEST for a query without words.
- */
+/** Finds entries that contain all words of a query. @throws BAD_REQUEST for a query without words. */
 export function query(chain: ReadChain, input: SearchQuery): OutputOf<'search.query'> {
   const phrases = phrasesOf(input.text);
   if (phrases.length === 0) throw badRequest('text', `${inWords(input.text)} has no letter or digit to search for`);

@@ -29,7 +29,7 @@ const minBeginningLength = 3;
 
 /** The best of the newest matches, best first. Of equal matches, the newer one comes first. */
 export function rank(chain: ReadChain, phrases: readonly Phrase[], matching: Matching, limit: number, many = manyEntries): Ranking {
-  const highest = chain.db.one<{ no: number | null }>('SELECT MAX(no) AS no FROM searchEntry')?.no ?? 0;
+  const highest = chain.db.value<number | null>('SELECT MAX(no) FROM searchEntry') ?? 0;
   return highest < many ? rankAll(chain, phrases, matching, limit) : rankNewest(chain, phrases.map(closed), matching, limit);
 }
 
@@ -47,18 +47,9 @@ function rankAll(chain: ReadChain, phrases: readonly Phrase[], { sql, values }: 
 function rankNewest(chain: ReadChain, given: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {
   const { phrases, newest } = newestOf(chain, given, { sql, values });
   const rare = newest.length < 2 ? [] : phrases.filter((phrase) => countOf(chain, matchOf([phrase]), everywhere, tooCommon) < tooCommon);
-  const scores = new Map(
-    rare.length === 0
-      ? []
-      : chain.db
-          .all<{ no: number; score: number }>(
-            'SELECT rowid AS no, -rank AS score FROM searchWords WHERE searchWords MATCH ? AND rowid BETWEEN ? AND ?',
-            matchOf(rare),
-            newest.at(-1) ?? 0,
-            newest[0] ?? 0,
-          )
-          .map(({ no, score }) => [no, score] as const),
-  );
+  const scored = 'SELECT rowid, -rank FROM searchWords WHERE searchWords MATCH ? AND rowid BETWEEN ? AND ?';
+  const between = [newest.at(-1) ?? 0, newest[0] ?? 0];
+  const scores = new Map(rare.length === 0 ? [] : chain.db.rows<[no: number, score: number]>(scored, matchOf(rare), between));
   const best = newest.map((no) => ({ no, score: scores.get(no) ?? 0 })).sort((a, b) => b.score - a.score || b.no - a.no);
   return { best: best.slice(0, limit), ...totalOf(chain, newest.length, phrases, { sql, values }) };
 }
@@ -69,7 +60,7 @@ function rankNewest(chain: ReadChain, given: readonly Phrase[], { sql, values }:
  */
 function newestOf(chain: ReadChain, given: readonly Phrase[], { sql, values }: Matching) {
   const find = (phrases: readonly Phrase[]): number[] =>
-    chain.db.all<{ no: number }>(`SELECT searchWords.rowid AS no ${sql} ${newestRanked}`, matchOf(phrases), ...values).map(({ no }) => no);
+    chain.db.values(`SELECT searchWords.rowid ${sql} ${newestRanked}`, matchOf(phrases), ...values);
   const whole = given.map((phrase) => ({ ...phrase, isOpen: false }));
   const newest = find(whole);
   return newest.length >= ranked || !given.some(({ isOpen }) => isOpen) ? { phrases: whole, newest } : { phrases: given, newest: find(given) };
@@ -86,4 +77,4 @@ function totalOf(chain: ReadChain, found: number, phrases: readonly Phrase[], ma
 }
 
 const countOf = (chain: ReadChain, match: string, { sql, values }: Matching, most: number): number =>
-  chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM (SELECT 1 ${sql} LIMIT ${most})`, match, ...values)?.total ?? 0;
+  chain.db.value(`SELECT COUNT(*) FROM (SELECT 1 ${sql} LIMIT ${most})`, match, ...values) ?? 0;
