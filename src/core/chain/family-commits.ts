@@ -18,6 +18,7 @@ export type FamilyCommit = Pick<
   | 'ticketId'
   | 'summary'
   | 'errors'
+  | 'contextTokens'
   | 'createdAt'
 > & { readonly forked: boolean };
 
@@ -57,7 +58,7 @@ export function commitsOf(chain: ReadChain, families: readonly Family[]): readon
 const readCommits = (chain: ReadChain, families: readonly Family[], after: number): FamilyCommit[] =>
   chain.db
     .all<Omit<FamilyCommit, 'forked'> & { readonly forked: number }>(
-      `SELECT seq, id, ${earlierParent}, run, type, checkpoint, format, template, principal, sessionId, ticketId, summary, errors, createdAt, forked
+      `SELECT seq, id, ${earlierParent}, run, type, checkpoint, format, template, principal, sessionId, ticketId, summary, errors, contextTokens, createdAt, forked
          FROM context INDEXED BY contextRun WHERE run IN (SELECT value FROM json_each(?)) AND project = ? AND +seq > ? ORDER BY seq`,
       runList(families),
       chain.project,

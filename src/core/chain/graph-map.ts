@@ -4,6 +4,7 @@ import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 import { familiesState, overlaps, runList } from './families.js';
+import { commitsOf } from './family-commits.js';
 import { titlesOf } from './graph.js';
 import { layoutOf, type RowGroup } from './graph-layout.js';
 import { endStates } from './graph-nodes.js';
@@ -20,16 +21,6 @@ import {
 } from './graph-stored.js';
 import { hidingState } from './hidden.js';
 import { kept, recalled } from './kept.js';
-
-interface Row {
-  readonly seq: CommitSeq;
-  readonly parent: CommitSeq | null;
-  readonly type: string;
-  readonly contextTokens: number;
-  readonly errors: number;
-  readonly forked: number;
-  readonly started: 0 | 1;
-}
 
 /**
  * A short form of the whole graph, in the order of `graph`. With it the window can fold, filter and draw a graph of any length. The facts of each group
@@ -164,22 +155,19 @@ const partOf = ({ rows, lanes, tokens, marks }: Record<keyof Part, number[]>): P
 });
 
 function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
-  const all = chain.db.all<Row>(
-    `SELECT seq, parent, type, contextTokens, errors, forked, EXISTS (SELECT 1 FROM started s WHERE s.context = c.seq) AS started
-       FROM context c WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?`,
-    runList(families),
-    chain.project,
-  );
+  const { lanes } = picture();
+  const all = commitsOf(chain, families);
   const rows = new Map(all.map((row) => [row.seq, row] as const));
   const children = new Map<CommitSeq, number>();
   for (const { parent } of all) if (parent !== null) children.set(parent, (children.get(parent) ?? 0) + 1);
-  const { lanes } = picture();
+  const subagents = 'SELECT s.context FROM context c CROSS JOIN started s ON s.context = c.seq WHERE c.run IN (SELECT value FROM json_each(?))';
+  const started = new Set(chain.db.values<CommitSeq>(subagents, runList(families)));
   const map = stretches(rowsPerStretch);
   for (const { seq, lane, edges } of lanes.rows(0, lanes.total)) {
-    const { type = '', errors = 0, forked = 0, started = 0, contextTokens = 0 } = rows.get(seq) ?? {};
+    const { type = '', errors = 0, forked = false, contextTokens = 0 } = rows.get(seq) ?? {};
     const isEnd = (children.get(seq) ?? 0) === 0;
     const isAlone = children.get(seq) === 1 && edges.every((edge) => edge.fromLane === edge.toLane);
-    const isPlain = type === 'delta' && isAlone && !forked && !started && errors === 0;
+    const isPlain = type === 'delta' && isAlone && !forked && !started.has(seq) && errors === 0;
     const mark =
       (type === 'compaction' ? graphMarks.compaction : 0) |
       (errors > 0 ? graphMarks.errors : 0) |
@@ -235,8 +223,7 @@ function groupsWith(chain: ReadChain, runs: ReadonlySet<number>, needle: string)
 function placesIn(chain: ReadChain, { total, families, picture }: RowGroup, found: ReadonlySet<CommitSeq>, needle: string): number[] {
   const { lanes, parts } = picture();
   const drawn = lanes.rows(0, total);
-  const inSome = 'SELECT DISTINCT parent FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?';
-  const inner = new Set(chain.db.values<CommitSeq | null>(inSome, runList(families), chain.project));
+  const inner = new Set(commitsOf(chain, families).map(({ parent }) => parent));
   const ends = drawn.filter(({ seq }) => !inner.has(seq));
   const titled = new Set([...titlesOf(chain, ends, parts)].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [seq] : [])));
   return drawn.flatMap(({ seq }, at) => (found.has(seq) || titled.has(seq) ? [at] : []));

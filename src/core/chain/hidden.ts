@@ -1,6 +1,7 @@
 import type { CommitSeq } from '../base/index.js';
-import { earlierParent, type ReadChain } from './chain.js';
-import { type Families, type Family, familiesAt, familiesOf, overlaps, runList } from './families.js';
+import type { ReadChain } from './chain.js';
+import { type Families, type Family, familiesAt, familiesOf, overlaps } from './families.js';
+import { commitsOf } from './family-commits.js';
 
 interface Mark<Of> {
   readonly of: Of;
@@ -69,11 +70,7 @@ export const hiddenCommits = (chain: ReadChain, hiding?: Hiding): ReadonlySet<Co
 export function hiddenIn(chain: ReadChain, { sessions, branches }: Omit<Hidden, 'families'>, families: ReadonlySet<Family>): ReadonlySet<CommitSeq> {
   const hidden = new Set<CommitSeq>();
   if (families.size === 0) return hidden;
-  const nodes = chain.db.all<{ seq: CommitSeq; id: string; parent: CommitSeq | null; sessionId: string | null }>(
-    `SELECT seq, id, ${earlierParent}, sessionId FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? ORDER BY seq`,
-    runList(families),
-    chain.project,
-  );
+  const nodes = commitsOf(chain, [...families]);
   const starters = new Map(
     chain.db.rows<[CommitSeq, CommitSeq]>(
       "SELECT s.context, r.context FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?",

@@ -114,42 +114,20 @@ export interface ChainPlace {
 }
 
 /** The parts of a chain beside its database and objects. */
-function openParts(
-  {
-    project,
-    clock,
-    machine,
-    usageSettings = () => undefined,
-    seal = sealOfProcess,
-    contents: { reader },
-    caches: { outlines, parsed, placed, derived },
-  }: ChainPlace,
-  db: ReadableDb,
-) {
-  return {
-    project,
-    clock,
-    machine,
-    usageSettings,
-    seal,
-    reader,
-    newId: randomUUID,
-    outlines,
-    parsed,
-    placed,
-    derived,
-    verified: openVerified(db),
-    offers: [],
-  };
+function openParts(place: ChainPlace, db: ReadableDb) {
+  const { project, clock, machine, usageSettings = () => undefined, seal = sealOfProcess } = place;
+  const { reader } = place.contents;
+  const { outlines, parsed, placed, derived } = place.caches;
+  const kept = { outlines, parsed, placed, derived };
+  return { project, clock, machine, usageSettings, seal, reader, newId: randomUUID, ...kept, verified: openVerified(db), offers: [] };
 }
 
 /** The chain of a connection that writes. */
 export function writeChain(db: OpenDatabase, place: ChainPlace): WriteChain {
-  const parts = openParts(place, db);
   const remake = (artifact: ArtifactNo): Uint8Array | undefined => place.contents.remake(chain, artifact);
   const { blocks } = place.caches;
   const artifacts = openArtifacts({ db, newName: randomUUID, ...place, blocks, remake, onGone: place.forget });
-  const chain: WriteChain = { db, artifacts, ...parts };
+  const chain: WriteChain = { db, artifacts, ...openParts(place, db) };
   return chain;
 }
 

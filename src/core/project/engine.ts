@@ -7,7 +7,7 @@ import type { Git } from '../blame/index.js';
 import type { Diagnostics, RecentProject, UpdateCheck, UpdateSettings } from '../contract/index.js';
 import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
 import { type AgentRoot, importPaths } from '../import/index.js';
-import { openMachineReplicas, type Vault } from '../replicas/index.js';
+import { openMachineReplicas } from '../replicas/index.js';
 import { type AgentProgram, cleanUp, type LiveJobs, openLiveJobs, openPulse, type pulse, type RunnerParts, type Workshop } from '../runner/index.js';
 import { removeUnusedCopies } from '../store/index.js';
 import { type HubAddress, type MachineHubs, type ManagedHub, openMachineHubs, type PendingSignIn } from '../sync/index.js';
@@ -15,7 +15,6 @@ import { comparable } from '../system/index.js';
 import { openSeal, openTrustedProjects } from '../trust/index.js';
 import { type ModelProvider, openQuestions, type Questions } from '../turns/index.js';
 import type { Accounts } from './accounts.js';
-import type { Analyst } from './ask.js';
 import { type CapturedProjects, openWanted } from './capture.js';
 import { type CacheSize, cacheShares, shareCaches } from './chains.js';
 import { type Drafts, openDrafts } from './drafts.js';
@@ -28,7 +27,7 @@ import { createProject, type ForProjects, openProject, type Project } from './pr
 import { openSummarizerSettings } from './summaries.js';
 
 /** The parts of the machine that the engine uses. The process that starts the engine reads the environment. */
-export interface EngineOptions {
+export interface EngineOptions extends Pick<ForProjects, 'worker' | 'vault' | 'analyst'> {
   /** Stemma's data folder. It holds the settings of this machine, the list of recent projects and the default project for imports. */
   readonly dataDir: string;
   /** The agents' own folders, such as `~/.claude`: sources of histories, and targets for resumed contexts. */
@@ -36,13 +35,9 @@ export interface EngineOptions {
   /** The transcripts of the sample project. */
   readonly sampleDir: string;
   readonly startup: { readonly paths: readonly string[]; readonly project: string | null; readonly link?: string | null };
-  /** The script of the threads that do long work, such as imports. Without it, the engine does that work itself, step by step. */
-  readonly worker?: string | undefined;
-  /** The same script, for an engine without such threads: threads that read files ahead of an import, so that they are parsed on all cores. */
+  /** The script of `worker`, for an engine without such threads: threads that read files ahead of an import, so that they are parsed on all cores. */
   readonly ahead?: string | undefined;
   readonly platform: string;
-  /** Answers SQL in a process of its own, which can be killed. Without it, the engine's thread answers. */
-  readonly analyst?: Analyst | undefined;
   /** The name of this machine, stored with the commits and the default author that it creates. */
   readonly machine?: string | undefined;
   /** Model providers for reruns. */
@@ -57,8 +52,6 @@ export interface EngineOptions {
   readonly performs?: boolean;
   /** Settings of the providers. */
   readonly accounts?: Accounts;
-  /** Seals secrets with the operating system. Undefined if the process that started the engine cannot. */
-  readonly vault?: Vault | undefined;
   /** Whether an agent of this format runs in the folder; undefined if that cannot be known. */
   readonly isRunning?: (format: string, cwd: string) => boolean | undefined;
   /**

@@ -44,10 +44,11 @@ export interface ForProjects {
   readonly replicas: MachineReplicas;
   /** The projects that a person trusts on this machine; others are restricted. Without it, every project is trusted. */
   readonly trusted?: TrustedProjects;
-  /** As in `EngineOptions`. */
+  /** The script of the threads that do long work, such as imports. Without it, the engine does that work itself, step by step. */
   readonly worker?: string | undefined;
+  /** Seals secrets with the operating system. Undefined if the process that started the engine cannot. */
   readonly vault?: Vault | undefined;
-  /** As in `EngineOptions`. */
+  /** Answers SQL in a process of its own, which can be killed. Without it, the engine's thread answers. */
   readonly analyst?: Analyst | undefined;
   /** The text of a person's file of prices, limits and budgets; undefined without one. */
   readonly usageSettings?: () => string | undefined;

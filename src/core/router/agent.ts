@@ -3,7 +3,6 @@ import * as handover from '../handover/index.js';
 import { readTurnInput } from '../runner/index.js';
 import { reads, writes, writesIf } from './procedure.js';
 
-/** The procedures of `agent`. */
 export const agentRouter = {
   register: writes.agent.register.handler(({ input, context }) => handover.registerAgent(context.chain, input)),
   get: reads.agent.get.handler(({ input, context }) => handover.toAgent(handover.requireAgent(context.chain, input.agentId))),

@@ -21,7 +21,6 @@ async function rows(
   return { ...(answer as AnalysisAnswer), ms: session.engine.clock() - from };
 }
 
-/** The procedures of `analysis`. */
 export const analysisRouter = {
   schema: reads.analysis.schema.handler(() => ({
     version: viewsVersion,

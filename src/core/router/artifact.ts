@@ -4,7 +4,6 @@ import { inSteps, roots } from '../project/index.js';
 import { releaseDeleted } from '../sessions/index.js';
 import { reads, writes, writesIf } from './procedure.js';
 
-/** The procedures of `artifact`. */
 export const artifactRouter = {
   put: writes.artifact.put.handler(({ input, context }) => {
     const bytes = contentOf(input, 'artifact');

@@ -1,7 +1,6 @@
 import * as cards from '../cards/index.js';
 import { reads, writes } from './procedure.js';
 
-/** The procedures of `box`. */
 export const boxRouter = {
   create: writes.box.create.handler(({ input, context }) => cards.createBox(context.chain, input.cardIds, input.boxId)),
   get: reads.box.get.handler(({ input, context }) => cards.getBox(context.chain, input.boxId)),

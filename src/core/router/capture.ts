@@ -3,7 +3,6 @@ import { importGrowth } from '../follow/index.js';
 import { captureStatus, stopWatching, watchAgents } from '../project/index.js';
 import { live, writes } from './procedure.js';
 
-/** The procedures of `capture`. */
 export const captureRouter = {
   watch: writes.capture.watch.handler(({ input, context: { session } }) => watchAgents(session.engine, session.project(), input)),
   status: live.capture.status.handler(({ context: { session } }) => captureStatus(session.engine, session.project())),

@@ -1,7 +1,6 @@
 import * as cards from '../cards/index.js';
 import { reads, writes } from './procedure.js';
 
-/** The procedures of `card`. */
 export const cardRouter = {
   add: writes.card.add.handler(({ input, context }) => cards.addCard(context.chain, input.card)),
   get: reads.card.get.handler(({ input, context }) => cards.getCard(context.chain, input.cardId)),

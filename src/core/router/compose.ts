@@ -9,7 +9,6 @@ const shared = <Input extends { enableShareContext?: boolean | undefined }>(inpu
   return input.enableShareContext === undefined && project ? { ...input, ...readSettings(project.chain) } : input;
 };
 
-/** The procedures of `compose`. */
 export const composeRouter = {
   saveState: writes.compose.saveState.handler(({ input, context }) => saveState(context.chain, input)),
   restoreState: reads.compose.restoreState.handler(({ input, context }) => restoreState(context.chain, input)),

@@ -24,7 +24,6 @@ import { compareCalls, compareContexts } from '../turns/index.js';
 import { unstoredWindows } from '../usage/index.js';
 import { countsCalls, live, reads, writes } from './procedure.js';
 
-/** The procedures of `context`. */
 export const contextRouter = {
   checkpoint: writes.context.checkpoint.handler(({ input, context }) => checkpoint(context.chain, input)),
   materialize: reads.context.materialize.handler(({ input, context }) => readMaterialized(context.chain, input)),

@@ -2,7 +2,6 @@ import { StemmaError } from '../base/index.js';
 import { cacheSize, resolveLink, updatesOf } from '../project/index.js';
 import { machine } from './procedure.js';
 
-/** The procedures of `desktop`. */
 export const desktopRouter = {
   link: machine.desktop.link.handler(({ input, context: { session } }) => resolveLink(session, input.url)),
   diagnostics: machine.desktop.diagnostics.handler(async ({ context: { session } }) => {

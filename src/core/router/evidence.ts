@@ -1,7 +1,6 @@
 import { packEvidence, verifyFile } from '../evidence/index.js';
 import { reads, scans } from './procedure.js';
 
-/** The procedures of `evidence`. */
 export const evidenceRouter = {
   pack: reads.evidence.pack.handler(async ({ input, context }) => {
     await context.reading.checkOutput(input.path);

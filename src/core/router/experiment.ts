@@ -1,7 +1,6 @@
 import * as experiments from '../experiments/index.js';
 import { reads, writes } from './procedure.js';
 
-/** The procedures of `experiment`. */
 export const experimentRouter = {
   save: writes.experiment.save.handler(({ input, context }) => experiments.saveExperiment(context.chain, input)),
   list: reads.experiment.list.handler(({ context }) => experiments.listExperiments(context.chain)),

@@ -35,7 +35,6 @@ function withOwnLists<Made extends Pick<Exported, 'losses' | 'lossCounts' | 'red
   return { ...made, losses: [...made.losses], lossCounts: [...made.lossCounts], ...(redactions && { redactions: [...redactions] }) };
 }
 
-/** The procedures of `export`. */
 export const exportRouter = {
   formats: reads.export.formats.handler(({ input, context }) => exportFormats(context.chain, input)),
   context: reads.export.context.handler(async ({ input, context }) => {

@@ -2,7 +2,6 @@ import { notFound } from '../base/index.js';
 import { countFindings, findIn, rulesFolder, rulesIn } from '../project/index.js';
 import { live } from './procedure.js';
 
-/** The procedures of `finding`. */
 export const findingRouter = {
   list: live.finding.list.handler(async ({ input, context, signal }) => {
     const { engine } = context.session;

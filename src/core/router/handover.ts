@@ -1,7 +1,6 @@
 import * as handover from '../handover/index.js';
 import { reads, writes } from './procedure.js';
 
-/** The procedures of `handover`. */
 export const handoverRouter = {
   pack: writes.handover.pack.handler(({ input, context }) => handover.pack(context.chain, input)),
   preview: reads.handover.preview.handler(({ input, context }) => handover.previewPack(context.chain, input)),

@@ -4,7 +4,6 @@ import { detect, type ImportInput, importPaths, previewMapping } from '../import
 import { filesAhead, orderFor, type Project, runInWorker, type Session, WorkerFailed } from '../project/index.js';
 import { reads, scans, writes } from './procedure.js';
 
-/** The procedures of `import`. */
 export const importRouter = {
   detect: scans.import.detect.handler(({ input }) => detect(input.paths)),
   preview: scans.import.preview.handler(({ input }) => previewMapping(input.path, input.mapping)),

@@ -10,7 +10,6 @@ const importedBy = (reading: Reading): ReturnType<typeof importedFiles> => {
   return chain ? importedFiles(chain) : () => false;
 };
 
-/** The procedures of `library`. */
 export const libraryRouter = {
   sources: scans.library.sources.handler(({ context: { reading } }) => foundSources(placesOf(reading))),
   sessions: scans.library.sessions.handler(({ input, context: { reading } }) => {

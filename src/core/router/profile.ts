@@ -1,7 +1,6 @@
 import * as cards from '../cards/index.js';
 import { reads, writes } from './procedure.js';
 
-/** The procedures of `profile`. */
 export const profileRouter = {
   put: writes.profile.put.handler(({ input, context }) => cards.putProfile(context.chain, input.name, input.card, input.profileBoxId)),
   delete: writes.profile.delete.handler(({ input, context }) => cards.deleteProfile(context.chain, input.name, input.deleted)),

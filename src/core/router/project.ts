@@ -15,7 +15,6 @@ import {
 } from '../project/index.js';
 import { live, machine, reads, scans, writes, writesIf } from './procedure.js';
 
-/** The procedures of `project`. */
 export const projectRouter = {
   create: machine.project.create.handler(({ input, context: { session } }) => projectInfo(session.use(session.engine.create(input)).reading())),
   open: machine.project.open.handler(({ input, context: { session } }) =>

@@ -3,7 +3,6 @@ import * as cards from '../cards/index.js';
 import type { Session } from '../project/index.js';
 import { machine } from './procedure.js';
 
-/** The procedures of `projects`. */
 export const projectsRouter = {
   box: machine.projects.box.handler(({ input, context }) => cards.wireBox(chainWithId(context, input.projectId), input.boxId)),
   boxes: machine.projects.boxes.handler(({ input, context }) => cards.wireBoxes(chainWithId(context, input.projectId), input.box_ids, input)),

@@ -1,7 +1,6 @@
 import { accountsOf } from '../project/index.js';
 import { machine } from './procedure.js';
 
-/** The procedures of `provider`. */
 export const providerRouter = {
   list: machine.provider.list.handler(({ context: { session } }) => accountsOf(session.engine.options.accounts).list()),
   set: machine.provider.set.handler(async ({ input, context: { session } }) => {

@@ -1,6 +1,5 @@
 import { live, writes } from './procedure.js';
 
-/** The procedures of `replica`. */
 export const replicaRouter = {
   list: live.replica.list.handler(({ context: { session } }) => session.project().replicas.list()),
   set: writes.replica.set.handler(async ({ input: { name, place, takes, credentials }, context: { session } }) => {

@@ -2,7 +2,6 @@ import { inSteps } from '../project/index.js';
 import { captureCall, diffParts, diffRequests, getPart, getRequest, listParts, listRequestsInSteps, requestSeries } from '../requests/index.js';
 import { listsCalls, reads, writes } from './procedure.js';
 
-/** The procedures of `request`. */
 export const requestRouter = {
   list: listsCalls.request.list.handler(({ input, context }) => inSteps(listRequestsInSteps(context.chain, input))),
   series: reads.request.series.handler(({ input, context }) => inSteps(requestSeries(context.chain, input))),

@@ -12,7 +12,6 @@ const optionsOf = ({ project }: { readonly project: ReadProject }, { wire, model
   ...{ wire, model, budget, tools, sharing: enableShareContext },
 });
 
-/** The procedures of `run`. */
 export const runRouter = {
   list: reads.run.list.handler(({ input, context }) => timeline.listRuns(context.chain, input)),
   get: reads.run.get.handler(({ input, context }) => timeline.getRun(context.chain, input.runId)),

@@ -4,7 +4,6 @@ import { live, reads, writes } from './procedure.js';
 
 const partsOf = ({ session }: { readonly session: Session }): RunnerParts => session.engine.runner(session.project());
 
-/** The procedures of `runner`. */
 export const runnerRouter = {
   start: writes.runner.start.handler(({ input, context, signal }) => {
     const parts = partsOf(context);

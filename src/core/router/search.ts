@@ -1,7 +1,6 @@
 import { query } from '../search/index.js';
 import { searches } from './procedure.js';
 
-/** The procedures of `search`. */
 export const searchRouter = {
   query: searches.search.query.handler(({ input, context }) => query(context.chain, input)),
 };

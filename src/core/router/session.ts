@@ -17,7 +17,6 @@ import { counts, priced, reads, writes } from './procedure.js';
 
 const factsOf = ({ reading }: { readonly reading: Reading }): SessionFacts => ({ live: reading.project().live() });
 
-/** The procedures of `session`. */
 export const sessionRouter = {
   diagnose: reads.session.diagnose.handler(({ input, context }) => diagnose(context.chain, input)),
   repair: writes.session.repair.handler(({ input, context }) => repairSession(context.chain, input)),
@@ -40,7 +39,6 @@ export const sessionRouter = {
   }),
 };
 
-/** The procedures of `branch`. */
 export const branchRouter = {
   rename: writes.branch.rename.handler(({ input, context }) => changeBranch(context.chain, input)),
   archive: writes.branch.archive.handler(({ input, context }) => changeBranch(context.chain, input)),

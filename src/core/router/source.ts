@@ -1,7 +1,6 @@
 import { getSource, listSources } from '../import/index.js';
 import { reads, writesIf } from './procedure.js';
 
-/** The procedures of `source`. */
 export const sourceRouter = {
   list: reads.source.list.handler(({ context }) => listSources(context.chain)),
   get: writesIf<{ path?: unknown }>(({ path }) => path === undefined || path === false).source.get.handler(({ input, context }) => {

@@ -1,7 +1,6 @@
 import * as timeline from '../timeline/index.js';
 import { reads, writes } from './procedure.js';
 
-/** The procedures of `space`. */
 export const spaceRouter = {
   addEntity: writes.space.addEntity.handler(({ input, context }) => timeline.addEntity(context.chain, input)),
   entities: reads.space.entities.handler(({ context }) => timeline.listEntities(context.chain)),

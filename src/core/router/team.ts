@@ -13,7 +13,6 @@ import {
 } from '../project/index.js';
 import { acts, live, machine, writes } from './procedure.js';
 
-/** The procedures of `team`. */
 export const teamRouter = {
   connect: writes.team.connect.handler(({ input, context: { session } }) => connectTeam(session.engine, session.project(), input)),
   open: machine.team.open.handler(async ({ input, context: { session } }) =>

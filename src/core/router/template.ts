@@ -2,7 +2,6 @@ import { listTemplates, putTemplate, templateOf } from '../chain/index.js';
 import { contentOf } from './artifact.js';
 import { reads, writes } from './procedure.js';
 
-/** The procedures of `template`. */
 export const templateRouter = {
   put: writes.template.put.handler(({ input, context }) =>
     putTemplate(context.chain, { ...input, bytes: contentOf(input, 'template'), contentType: input.contentType ?? 'text/plain' }),

@@ -9,7 +9,6 @@ const chainAfter = ({ session }: { readonly session: Session }, writer: Paramete
   return session.project().chain;
 };
 
-/** The procedures of `ticket`. */
 export const ticketRouter = {
   create: writes.ticket.create.handler(({ input, context }) => tickets.createTicket(chainAfter(context, input), input)),
   update: writes.ticket.update.handler(({ input, context }) => tickets.updateTicket(chainAfter(context, input), input)),

@@ -1,7 +1,6 @@
 import * as timeline from '../timeline/index.js';
 import { machine, reads } from './procedure.js';
 
-/** The procedures of `timeline`. */
 export const timelineRouter = {
   block: machine.timeline.block.handler(({ input }) => ({ text: timeline.renderBlock(input) })),
   render: machine.timeline.render.handler(({ input }) => timeline.renderTimeline(input)),

@@ -23,7 +23,6 @@ import {
 } from '../turns/index.js';
 import { acts, machine, priced, reads, writes } from './procedure.js';
 
-/** The procedures of `turn`. */
 export const turnRouter = {
   list: reads.turn.list.handler(({ input, context }) => listTurns(context.chain, input)),
   get: priced.turn.get.handler(({ input, context }) => turnOf(context.chain, input.turnId)),

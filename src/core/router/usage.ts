@@ -13,7 +13,6 @@ import {
 } from '../usage/index.js';
 import { acts, counts, priced } from './procedure.js';
 
-/** The procedures of `usage`. */
 export const usageRouter = {
   context: counts.usage.context.handler(({ input, context }) => withTokenizer(() => usageOfContext(context.chain, input.id))),
   fork: counts.usage.fork.handler(({ input, context }) => usageOfFork(context.chain, input)),
