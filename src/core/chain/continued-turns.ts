@@ -35,7 +35,7 @@ export const goesOnWithTurn = (chain: ReadChain, { seq, id }: Pick<ContextRow, '
 /** The commits that begin no turn, because their files were imported in parts. */
 export const grownCommits = ({ db, project }: ReadChain): ReadonlySet<CommitSeq> =>
   new Set(
-    db.values<CommitSeq>('SELECT context FROM record WHERE project = ? AND record >= ? AND record < ?', project, goesOn, `${goesOn}\u{10ffff}`),
+    db.column<CommitSeq>('SELECT context FROM record WHERE project = ? AND record >= ? AND record < ?', project, goesOn, `${goesOn}\u{10ffff}`),
   );
 
 /** A prompt after all entries. It is the first one if a person has typed nothing but commands. */

@@ -252,7 +252,7 @@ export function overlaps<Member>(a: ReadonlySet<Member>, b: ReadonlySet<Member>)
 
 /** The families of commits. */
 export function familiesAt(chain: ReadChain, { of }: Families, commits: Iterable<CommitSeq>): Set<Family> {
-  const runs = chain.db.values<number>(
+  const runs = chain.db.column<number>(
     'SELECT DISTINCT run FROM context WHERE seq IN (SELECT value FROM json_each(?))',
     JSON.stringify([...commits]),
   );

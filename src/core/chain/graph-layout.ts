@@ -146,14 +146,14 @@ const isPlain = ({ hidden, resumed, asked }: View, family: Family): boolean =>
   (family.forks === 0 || !family.runs.some((run) => asked.has(run))) && !hidden.families.has(family) && !overlaps(family.sessions, resumed);
 
 const resumedSessions = (chain: ReadChain): ReadonlySet<string> =>
-  new Set(chain.db.values<string>('SELECT sessionId FROM resumed WHERE project = ?', chain.project));
+  new Set(chain.db.column<string>('SELECT sessionId FROM resumed WHERE project = ?', chain.project));
 
 /** The families with a commit that matches a filter. */
 function matchingFamilies(chain: ReadChain, families: Families, { sessionId, ...others }: TipFilter): readonly Family[] {
   const among = sessionId === undefined ? families.all : families.all.filter(({ sessions }) => sessions.has(sessionId));
   const fields = Object.entries(others).filter(([, value]) => value !== undefined);
   if (fields.length === 0) return among;
-  const runs = chain.db.values<number>(
+  const runs = chain.db.column<number>(
     `SELECT DISTINCT run FROM context WHERE +project = ? AND ${fields.map(([field]) => `${field} = ?`).join(' AND ')}`,
     chain.project,
     ...fields.map(([, value]) => value as string),
@@ -196,7 +196,7 @@ function drawPicture({ chain, filter, isFiltered, together, hidden, ends }: View
   const parts = turnPartsIn(chain, all);
   const gone = hiddenIn(chain, hidden, new Set(families.filter((family) => hidden.families.has(family))));
   const nodes = drawnNodes(gone.size === 0 ? all : all.filter(({ seq }) => !gone.has(seq)), parts);
-  const subagents = chain.db.values<CommitSeq>(
+  const subagents = chain.db.column<CommitSeq>(
     'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))',
     chain.project,
     runList(families),

@@ -161,7 +161,7 @@ function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
   const children = new Map<CommitSeq, number>();
   for (const { parent } of all) if (parent !== null) children.set(parent, (children.get(parent) ?? 0) + 1);
   const subagents = 'SELECT s.context FROM context c CROSS JOIN started s ON s.context = c.seq WHERE c.run IN (SELECT value FROM json_each(?))';
-  const started = new Set(chain.db.values<CommitSeq>(subagents, runList(families)));
+  const started = new Set(chain.db.column<CommitSeq>(subagents, runList(families)));
   const map = stretches(rowsPerStretch);
   for (const { seq, lane, edges } of lanes.rows(0, lanes.total)) {
     const { type = '', errors = 0, forked = false, contextTokens = 0 } = rows.get(seq) ?? {};

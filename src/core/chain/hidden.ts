@@ -47,7 +47,7 @@ export function hiddenBy(chain: ReadChain, families: Families, { archived = fals
   const branches = hiding<CommitSeq>('context', 'branchMark');
   if (sessions.size === 0 && branches.size === 0) return { sessions, branches, families: new Set() };
   // A subagent without a session of its own is named by its first commit.
-  const named = chain.db.values<CommitSeq>(
+  const named = chain.db.column<CommitSeq>(
     'SELECT seq FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))',
     chain.project,
     JSON.stringify([...sessions]),

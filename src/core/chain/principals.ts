@@ -96,7 +96,7 @@ export const principalTaken = (principal: string, other: string): StemmaError =>
 
 /** Commits that are missing in the list or listed with wrong values. */
 export const wronglyListed = (chain: ReadChain): ContextId[] =>
-  chain.db.values(
+  chain.db.column(
     `SELECT c.id FROM context c WHERE +c.project = ? AND c.seq <= ? AND c.principal IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM principalCommit m WHERE m.project = c.project AND m.principal = c.principal AND m.createdAt = c.createdAt AND m.context = c.seq)
         UNION

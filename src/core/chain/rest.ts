@@ -40,7 +40,7 @@ export function* keepRestPoints(chain: WriteChain, limits = defaultLimits): Gene
 
 /** Distances double, so that all results of a chain together are at most twice as large as the longest. */
 const placesToRest = (chain: ReadChain, limits: RestLimits): CommitSeq[] =>
-  chain.db.values(
+  chain.db.column(
     `SELECT seq FROM context WHERE seq > ? AND +project = ?
           AND ((depth >= ? AND depth & (depth - 1) = 0)
             OR (contextTokens >= ? AND type = 'delta' AND tokenCount > 0

@@ -299,8 +299,8 @@ export const backupPaths = (dir: string): string[] => ownFiles(() => listBackups
 /** Repairs a damaged project row with the id of `project.json` and the number in the other rows. */
 function restoreProjectRow(db: OpenDatabase, projectId: string): void {
   if (!db.changedRows().some(({ table }) => table === 'project')) return;
-  const [no, ...others] = db.values<number>('SELECT no FROM project NOT INDEXED');
-  const used = db.values<number>('SELECT DISTINCT project FROM artifact LIMIT 2');
+  const [no, ...others] = db.column<number>('SELECT no FROM project NOT INDEXED');
+  const used = db.column<number>('SELECT DISTINCT project FROM artifact LIMIT 2');
   if (no === undefined || others.length > 0 || used.length > 1) return;
   db.run('UPDATE project SET no = ?, projectId = ? WHERE no = ?', used[0] ?? no, projectId, no);
 }

@@ -16,7 +16,7 @@ function measureFiles(dir: string): { readonly path: string; readonly bytes: num
 }
 
 /** The databases of a project: the record and, if it has a file, what is derived from it. */
-const schemasOf = (db: ReadableDb): readonly string[] => db.values("SELECT name FROM pragma_database_list WHERE name IN ('main', 'derived')");
+const schemasOf = (db: ReadableDb): readonly string[] => db.column("SELECT name FROM pragma_database_list WHERE name IN ('main', 'derived')");
 
 /** The size of the databases after a checkpoint of their journals. */
 const databaseBytes = (db: ReadableDb): number => {
@@ -40,7 +40,7 @@ export function* storageOf({ dir, db, chain }: Pick<ReadProject, 'dir' | 'db' | 
   for (const { path, bytes } of measureFiles(dir)) if (path !== database && path !== derivedName) add(areaOfFile(path), bytes);
   add('free', databaseBytes(db));
   for (const schema of schemasOf(db))
-    for (const name of db.values<string>(`SELECT 'sqlite_schema' UNION ALL SELECT name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)) {
+    for (const name of db.column<string>(`SELECT 'sqlite_schema' UNION ALL SELECT name FROM ${schema}.sqlite_schema WHERE rootpage > 0`)) {
       const bytes = db.value<number>('SELECT pgsize FROM dbstat(?) WHERE name = ? AND aggregate = TRUE', schema, name) ?? 0;
       add(areaOfTable(name), bytes);
       add('free', -bytes);

@@ -60,7 +60,7 @@ function rankNewest(chain: ReadChain, given: readonly Phrase[], { sql, values }:
  */
 function newestOf(chain: ReadChain, given: readonly Phrase[], { sql, values }: Matching) {
   const find = (phrases: readonly Phrase[]): number[] =>
-    chain.db.values(`SELECT searchWords.rowid ${sql} ${newestRanked}`, matchOf(phrases), ...values);
+    chain.db.column(`SELECT searchWords.rowid ${sql} ${newestRanked}`, matchOf(phrases), ...values);
   const whole = given.map((phrase) => ({ ...phrase, isOpen: false }));
   const newest = find(whole);
   return newest.length >= ranked || !given.some(({ isOpen }) => isOpen) ? { phrases: whole, newest } : { phrases: given, newest: find(given) };
