@@ -4,17 +4,11 @@ import type { ParsedEntry, WritableEntry } from '../formats/index.js';
 import { writable } from './assemble.js';
 
 /** Refuses an edit whose fields do not fit its operation. @throws BAD_REQUEST */
-export function checkShape(edit: Edit): void {
-  if (edit.op === 'append' ? edit.key !== undefined : edit.key === undefined)
-    throw badRequest(
-      'edits',
-      edit.op === 'append' ? 'An append adds an entry at the end. Leave out its key.' : `The edit ${inWords(edit.op)} needs the key of an entry.`,
-    );
-  if (edit.op === 'drop' ? edit.entry !== undefined : edit.entry === undefined)
-    throw badRequest(
-      'edits',
-      edit.op === 'drop' ? 'A drop removes an entry. Leave out the new entry.' : `The edit ${inWords(edit.op)} needs a new entry.`,
-    );
+export function checkShape({ op, key, entry }: Edit): void {
+  if (op === 'append' && key !== undefined) throw badRequest('edits', 'An append adds an entry at the end. Leave out its key.');
+  if (op !== 'append' && key === undefined) throw badRequest('edits', `The edit ${inWords(op)} needs the key of an entry.`);
+  if (op === 'drop' && entry !== undefined) throw badRequest('edits', 'A drop removes an entry. Leave out the new entry.');
+  if (op !== 'drop' && entry === undefined) throw badRequest('edits', `The edit ${inWords(op)} needs a new entry.`);
 }
 
 /** Applies the edits that name an entry. */

@@ -20,23 +20,7 @@ export { compact, snapshot } from './compact.js';
 export { goesOnWithTurn, noteGrowth } from './continued-turns.js';
 export { type DeltaFacts, deltaKey, encodedFact, factsAlong, saveFact, storedFacts } from './delta-facts.js';
 export { digestCommit, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
-export {
-  type ContextEntry,
-  contextEntries,
-  contextEntriesInTurn,
-  contextSize,
-  entries,
-  entriesAlong,
-  entriesInTurn,
-  entriesNear,
-  find,
-  outlinePart,
-  outlineRows,
-  type PagedQuery,
-  parsedAlong,
-  placedInPieces,
-  stepsEntries,
-} from './entries.js';
+export * from './entries.js';
 export { type EntrySums, entrySumsOf, hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
 export { dropRunSums, type Families, type Family, familiesOf, runList, runSumsAreDue, startedSql, storeRunSums } from './families.js';
 export { commitsOf, type FamilyCommit } from './family-commits.js';
@@ -60,17 +44,7 @@ export { hiddenBy, hiddenCommits, hiddenIn, hidingState } from './hidden.js';
 export { keep, kept, recalled } from './kept.js';
 export { type LaneNode, layOut } from './lanes.js';
 export { materialize, materializedBytes, readMaterialized, remakeSnapshot, saveResult } from './materialize.js';
-export {
-  encodedOutline,
-  outlinesOf,
-  outlineVersion,
-  packed,
-  readOutline,
-  readParsed,
-  rememberParsed,
-  saveOutline,
-  storedOutline,
-} from './outline.js';
+export * from './outline.js';
 export { dropList, listIsDue, listPrincipals, newestOf, otherSessionOf, principalTaken, wronglyListed } from './principals.js';
 export { commitsAfter, history, resolve, show, tips, update } from './read.js';
 export { allowReceived, allReceived, isShared, isWaiting, noteReceived, receivedAt, type StartKind, startKinds } from './received.js';

@@ -36,18 +36,6 @@ export { roots } from './roots.js';
 export { type ClientKind, createSession, isDue, prepare, type Session } from './session.js';
 export { atOnce, inSteps } from './steps.js';
 export { storageOf } from './storage.js';
-export {
-  connectTeam,
-  disconnectTeam,
-  fetchForRead,
-  openTeam,
-  pullTeam,
-  pushTeam,
-  shareCommit,
-  signInTeam,
-  teamHub,
-  teamNews,
-  teamStatus,
-} from './team.js';
+export * from './team.js';
 export { doWork, orderFor, type WorkOrder } from './work.js';
 export { runInWorker, WorkerFailed } from './worker.js';

@@ -4,23 +4,7 @@ import { badRequest, StemmaError } from '../base/index.js';
 import { findCommit } from '../chain/index.js';
 import type { InputOf, TeamStatus } from '../contract/index.js';
 import type { Redaction } from '../export/index.js';
-import {
-  fetchFromHub,
-  type HubAddress,
-  heldByHub,
-  itemsToPull,
-  type ManagedHub,
-  onlyCommits,
-  type PendingSignIn,
-  type Pulled,
-  type Pushed,
-  previewPush,
-  pull,
-  push,
-  redactedCopies,
-  selected,
-  selectedCommits,
-} from '../sync/index.js';
+import * as sync from '../sync/index.js';
 import { isUntrusted } from './access.js';
 import type { Engine } from './engine.js';
 import { isProject } from './manifest.js';
@@ -28,8 +12,8 @@ import type { Project } from './project.js';
 
 /** The hub of a project, and the address by which this machine reaches it. */
 interface Connected {
-  readonly address: HubAddress;
-  readonly hub: ManagedHub;
+  readonly address: sync.HubAddress;
+  readonly hub: sync.ManagedHub;
 }
 
 /** @throws BAD_REQUEST if the project is not connected, or the engine was started without hubs. */
@@ -40,10 +24,10 @@ async function connected(engine: Engine, project: Project): Promise<Connected> {
 }
 
 /** A restricted project has no hub here: it may have copied the id of a project that has one. */
-const findAddress = async ({ hubs }: Engine, { access, projectId }: Project): Promise<HubAddress | undefined> =>
+const findAddress = async ({ hubs }: Engine, { access, projectId }: Project): Promise<sync.HubAddress | undefined> =>
   isUntrusted(access) ? undefined : hubs.of(projectId);
 
-function reach({ options }: Engine, address: HubAddress): ManagedHub {
+function reach({ options }: Engine, address: sync.HubAddress): sync.ManagedHub {
   if (!options.reachHub) throw badRequest('hub', 'This engine was started without hubs.');
   return options.reachHub(address);
 }
@@ -55,7 +39,7 @@ function reach({ options }: Engine, address: HubAddress): ManagedHub {
 export async function connectTeam(
   engine: Engine,
   project: Project,
-  given: Pick<HubAddress, 'hub' | 'project'> & Partial<HubAddress>,
+  given: Pick<sync.HubAddress, 'hub' | 'project'> & Partial<sync.HubAddress>,
 ): Promise<TeamStatus> {
   const before = await findAddress(engine, project);
   const address = { token: undefined, onDemand: before?.onDemand, ...given };
@@ -70,7 +54,7 @@ export async function connectTeam(
 }
 
 /** Signs this machine in at a hub. Yields instructions for the person, and ends when the person has followed them. @throws the errors of `PendingSignIn`. */
-export async function* signInTeam({ options }: Engine, hub: string, signal?: AbortSignal): AsyncGenerator<Omit<PendingSignIn, 'entered'>> {
+export async function* signInTeam({ options }: Engine, hub: string, signal?: AbortSignal): AsyncGenerator<Omit<sync.PendingSignIn, 'entered'>> {
   if (!options.signIn) throw badRequest('hub', 'This engine was started without hubs.');
   const { entered, ...code } = await options.signIn(hub);
   yield code;
@@ -84,7 +68,7 @@ const opened = 'hub projects';
  * Opens a project of a hub without a clone: its records are stored here, and an object is fetched when it is first read. Projects opened with
  * different tokens have different folders. @throws UNAVAILABLE, UNAUTHORIZED, NOT_FOUND as the hub answers.
  */
-export async function openTeam(engine: Engine, given: Pick<HubAddress, 'hub' | 'project'> & Partial<HubAddress>): Promise<Project> {
+export async function openTeam(engine: Engine, given: Pick<sync.HubAddress, 'hub' | 'project'> & Partial<sync.HubAddress>): Promise<Project> {
   const address = { token: undefined, ...given, onDemand: true };
   const hub = reach(engine, address);
   const { id } = await hub.hello();
@@ -95,7 +79,7 @@ export async function openTeam(engine: Engine, given: Pick<HubAddress, 'hub' | '
   const dir = join(engine.options.dataDir, opened, `${given.project}-${name}.stemma`);
   const project = isProject(dir) ? engine.open(dir) : engine.create({ dir, name: given.project });
   await engine.hubs.set(project.projectId, address);
-  await pull(project.chain, hub, { onDemand: true, place: hubAddressText(address) });
+  await sync.pull(project.chain, hub, { onDemand: true, place: hubAddressText(address) });
   return project;
 }
 
@@ -104,14 +88,14 @@ export async function openTeam(engine: Engine, given: Pick<HubAddress, 'hub' | '
  * @throws UNAVAILABLE if the project has no hub now, or the hub does not answer.
  */
 export async function fetchForRead(engine: Engine, project: Project, refusal: unknown): Promise<boolean> {
-  const ref = heldByHub(project.chain, refusal);
+  const ref = sync.heldByHub(project.chain, refusal);
   if (ref === undefined) return false;
   const address = await findAddress(engine, project);
   if (!address)
     throw new StemmaError('UNAVAILABLE', `${ref} is on the hub only, and this project is not connected to it. Connect it in Settings, Team.`, {
       id: ref,
     });
-  await fetchFromHub(project.chain, reach(engine, address), ref);
+  await sync.fetchFromHub(project.chain, reach(engine, address), ref);
   return true;
 }
 
@@ -130,7 +114,7 @@ export async function teamStatus(engine: Engine, project: Project): Promise<Team
   const place = { hub: address.hub, project: address.project };
   try {
     const { id, seq, role, name, retention } = await reach(engine, address).hello();
-    const { items, pulled } = previewPush(project.chain, id, leavesWith(undefined, false));
+    const { items, pulled } = sync.previewPush(project.chain, id, leavesWith(undefined, false));
     return { ...place, role, name, retention, toPush: items, toPull: Math.max(0, seq - pulled) };
   } catch (error) {
     if (!(error instanceof StemmaError)) throw error;
@@ -145,7 +129,7 @@ export async function teamNews(engine: Engine, project: Project) {
   const onDemand = address.onDemand === true;
   try {
     const { id, seq, name, people } = await reach(engine, address).hello();
-    return { hub: address.hub, onDemand, toPull: itemsToPull(project.chain, id, seq), me: name, people: [...people] };
+    return { hub: address.hub, onDemand, toPull: sync.itemsToPull(project.chain, id, seq), me: name, people: [...people] };
   } catch (error) {
     if (!(error instanceof StemmaError)) throw error;
     return { hub: address.hub, onDemand, toPull: null, me: null, people: [], ...troubleOf(error) };
@@ -153,7 +137,7 @@ export async function teamNews(engine: Engine, project: Project) {
 }
 
 /** The result of a push, with the replacements that redaction made. */
-export interface TeamPushed extends Pushed {
+export interface TeamPushed extends sync.Pushed {
   readonly redactions?: readonly Redaction[];
 }
 
@@ -166,36 +150,36 @@ export async function pushTeam(
   const { chain } = project;
   if (redact && sources) throw badRequest('sources', 'Imported files cannot be redacted. Push without sources, or without redaction.');
   const { hub } = await connected(engine, project);
-  const copies = redact ? await redactedCopies(chain, selectedCommits(chain, select ?? {})) : undefined;
-  const leaves = copies ? onlyCommits(chain, copies.commits) : leavesWith(select && selected(chain, select), sources);
-  const pushed = preview ? previewPush(chain, (await hub.hello()).id, leaves) : await push(chain, hub, { leaves });
+  const copies = redact ? await sync.redactedCopies(chain, sync.selectedCommits(chain, select ?? {})) : undefined;
+  const leaves = copies ? sync.onlyCommits(chain, copies.commits) : leavesWith(select && sync.selected(chain, select), sources);
+  const pushed = preview ? sync.previewPush(chain, (await hub.hello()).id, leaves) : await sync.push(chain, hub, { leaves });
   return { ...pushed, ...(copies && { redactions: copies.redactions }) };
 }
 
 /** The filter of a push. Imported files are sent only when a person asks for that. */
 const leavesWith =
-  (own: ReturnType<typeof selected>, sources: boolean): NonNullable<ReturnType<typeof selected>> =>
+  (own: ReturnType<typeof sync.selected>, sources: boolean): NonNullable<ReturnType<typeof sync.selected>> =>
   (item) =>
     item.kind === 'source' ? sources && own === undefined : own === undefined || own(item);
 
 /** The project on a hub as a person writes it. */
-const hubAddressText = ({ hub, project }: Pick<HubAddress, 'hub' | 'project'>): string => `${hub.replace(/\/+$/, '')}/${project}`;
+const hubAddressText = ({ hub, project }: Pick<sync.HubAddress, 'hub' | 'project'>): string => `${hub.replace(/\/+$/, '')}/${project}`;
 
 /** Pulls new items from the hub of the project. @throws as `connected` and `pull`. */
-export async function pullTeam(engine: Engine, project: Project): Promise<Pulled> {
+export async function pullTeam(engine: Engine, project: Project): Promise<sync.Pulled> {
   const { hub, address } = await connected(engine, project);
-  return pull(project.chain, hub, { onDemand: address.onDemand, place: hubAddressText(address) });
+  return sync.pull(project.chain, hub, { onDemand: address.onDemand, place: hubAddressText(address) });
 }
 
 /** The hub of a project, to manage its members. @throws as `connected`. */
-export const teamHub = async (engine: Engine, project: Project): Promise<ManagedHub> => (await connected(engine, project)).hub;
+export const teamHub = async (engine: Engine, project: Project): Promise<sync.ManagedHub> => (await connected(engine, project)).hub;
 
 /** Makes a link. First pushes the commits and their ancestors to the hub. @throws as `connected`, `push` and the hub. */
 export async function shareCommit(engine: Engine, project: Project, { commit, against, role, expiresAt }: InputOf<'team.share'>) {
   const { hub, address } = await connected(engine, project);
   const row = findCommit(project.chain, commit, 'commit');
   const other = against === undefined ? undefined : findCommit(project.chain, against, 'against');
-  for (const each of other ? [row, other] : [row]) await push(project.chain, hub, { leaves: selected(project.chain, { branch: each.id }) });
+  for (const each of other ? [row, other] : [row]) await sync.push(project.chain, hub, { leaves: sync.selected(project.chain, { branch: each.id }) });
   const name = other ? `Link to ${row.id} against ${other.id}` : `Link to ${row.id}`;
   const { id, token } = await hub.share({ commit: row.digest.toString('hex'), against: other?.digest.toString('hex'), name, role, expiresAt });
   return { id, token, url: `${address.hub.replace(/\/+$/, '')}/share/${address.project}/${token}` };
