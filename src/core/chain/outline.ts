@@ -18,7 +18,7 @@ export function readOutline(chain: ReadChain, artifact: ArtifactNo, format: stri
   return remembered(chain, artifact, format, outline);
 }
 
-export type Delta = { readonly artifact: ArtifactNo; readonly format: string };
+type Delta = { readonly artifact: ArtifactNo; readonly format: string };
 
 /** Outlines that one query reads. */
 const outlinesAtOnce = 500;
