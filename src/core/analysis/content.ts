@@ -1,4 +1,4 @@
-import { type ArtifactNo, type EntryKey, StemmaError } from '../base/index.js';
+import { type ArtifactNo, type EntryKey, orUndefined } from '../base/index.js';
 import { encodedOutline, type ReadChain, readParsed } from '../chain/index.js';
 import { kinds } from '../contract/index.js';
 import { entryNumbers, type ParsedEntry, recordOfKey, type StoredEntry, storedEntries } from '../formats/index.js';
@@ -25,13 +25,13 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
   /** The outline of a delta. Neighboring rows are of the same delta, so no name is made of both values. */
   const outlineOf = (artifact: Value, format: Value): Outline => {
     if (outline?.artifact !== artifact || outline.format !== format) {
-      const encoded = unlessGone(() => encodedOutline(chain, Number(artifact) as ArtifactNo, String(format)));
+      const encoded = orUndefined(() => encodedOutline(chain, Number(artifact) as ArtifactNo, String(format)));
       outline = { artifact, format, entries: encoded === undefined ? [] : storedEntries(encoded) };
     }
     return outline;
   };
   const entryOf = (artifact: Value, format: Value, key: Value): ParsedEntry | undefined =>
-    unlessGone(() => byKey(Number(artifact) as ArtifactNo, String(format)).get(String(key) as EntryKey));
+    orUndefined(() => byKey(Number(artifact) as ArtifactNo, String(format)).get(String(key) as EntryKey));
   return {
     stemma_record: (key) => recordOfKey(String(key) as EntryKey),
     stemma_numbers: (artifact, format) => entryNumbers(outlineOf(artifact, format).entries),
@@ -42,20 +42,12 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
       const at = entryOf(artifact, format, key)?.at;
       return at === undefined ? null : Date.parse(at);
     },
-    stemma_arguments: (artifact, format, key) => {
-      const given = entryOf(artifact, format, key)?.arguments;
-      return given === undefined ? null : typeof given === 'string' ? given : JSON.stringify(given);
+    stemma_arguments: (artifact, format, key) => writtenArguments(entryOf(artifact, format, key)),
+    stemma_result: (artifact, format, callId) => {
+      if (callId === null) return null;
+      const entries = orUndefined(() => readParsed(chain, Number(artifact) as ArtifactNo, String(format)).entries);
+      return searchedText(entries?.find(({ kind, toolCallId }) => kind === 'tool_result' && toolCallId === callId));
     },
-    stemma_result: (artifact, format, callId) =>
-      unlessGone(() =>
-        callId === null
-          ? null
-          : searchedText(
-              readParsed(chain, Number(artifact) as ArtifactNo, String(format)).entries.find(
-                ({ kind, toolCallId }) => kind === 'tool_result' && toolCallId === callId,
-              ),
-            ),
-      ) ?? null,
   };
 }
 
@@ -78,14 +70,7 @@ function toolAt(outline: Outline, index: number): string | null {
   return outline.tools.get(entry[callIdAt]) ?? null;
 }
 
-const searchedText = (entry: ParsedEntry | undefined): string | null =>
-  entry?.text ?? (entry?.arguments === undefined ? null : typeof entry.arguments === 'string' ? entry.arguments : JSON.stringify(entry.arguments));
+const searchedText = (entry: ParsedEntry | undefined): string | null => entry?.text ?? writtenArguments(entry);
 
-function unlessGone<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof StemmaError) return undefined;
-    throw error;
-  }
-}
+const writtenArguments = (entry: ParsedEntry | undefined): string | null =>
+  entry?.arguments === undefined ? null : typeof entry.arguments === 'string' ? entry.arguments : JSON.stringify(entry.arguments);

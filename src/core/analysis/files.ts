@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { badRequest, defined } from '../base/index.js';
+import { badRequest, defined, onceFor } from '../base/index.js';
 import type { AnalysisFormat } from '../contract/index.js';
-import { makeFolders, type NewFile, openNewFile, writeNew } from '../files/index.js';
+import { makeFolders, openNewFile, writeNew } from '../files/index.js';
 import type { ConfinedDatabase } from '../store/index.js';
-import { type ParquetColumn, type ParquetFile, parquetFile } from './parquet.js';
+import { dayMs } from '../usage/index.js';
+import { type ParquetColumn, parquetFile } from './parquet.js';
 import type { Statement } from './question.js';
 import { schemaPage } from './schema-page.js';
 import { KindChanged, type ParquetValue } from './values.js';
@@ -145,10 +146,7 @@ export function writeDataset(db: ConfinedDatabase, path: string, projectName: st
   }
 }
 
-interface Part {
-  readonly file: NewFile;
-  readonly parquet: ParquetFile;
-}
+type Part = ReturnType<typeof newPart>;
 
 function writeView(db: ConfinedDatabase, view: View, folder: string): { readonly rows: number; readonly bytes: number } {
   const columns = view.columns.filter(({ isContent }) => !isContent);
@@ -162,11 +160,8 @@ function writeView(db: ConfinedDatabase, view: View, folder: string): { readonly
   try {
     for (const row of db.select(`SELECT ${columns.map(({ name }) => name).join(', ')} FROM ${view.name}`).rows()) {
       const month = monthOf(row[at] ?? null);
-      let part = parts.get(month);
-      if (!part) {
-        part = newPart(join(folder, view.name, `month=${month}`), columns);
-        parts.set(month, part);
-      }
+      const part = parts.get(month) ?? newPart(join(folder, view.name, `month=${month}`), columns);
+      parts.set(month, part);
       rows += 1;
       write(part, part.parquet.add(row));
       if (rows % countEvery === 0) for (const each of tooLarge([...parts.values()])) write(each, each.parquet.flush());
@@ -195,24 +190,15 @@ function tooLarge(parts: readonly Part[]): readonly Part[] {
   return large;
 }
 
-function newPart(folder: string, columns: readonly ParquetColumn[]): Part {
+function newPart(folder: string, columns: readonly ParquetColumn[]) {
   makeFolders(folder);
   return { file: openNewFile(join(folder, 'part-0.parquet')), parquet: parquetFile(columns) };
 }
 
-const dayMs = 86_400_000;
-
 /** Finds the month of a time or a day, in UTC. */
 function monthFinder(): (value: ParquetValue) => string {
-  const months = new Map<number, string>();
-  return (value) => {
-    if (value === null) return 'unknown';
-    if (typeof value === 'string') return value.slice(0, 7);
-    const day = Math.floor(value / dayMs);
-    const month = months.get(day) ?? new Date(value).toISOString().slice(0, 7);
-    months.set(day, month);
-    return month;
-  };
+  const monthOf = onceFor((day: number) => new Date(day * dayMs).toISOString().slice(0, 7));
+  return (value) => (value === null ? 'unknown' : typeof value === 'string' ? value.slice(0, 7) : monthOf(Math.floor(value / dayMs)));
 }
 
 /** Refuses an export whose input cannot be written. @throws BAD_REQUEST */

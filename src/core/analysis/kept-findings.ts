@@ -126,8 +126,4 @@ export function keptFindings({ db, project }: ReadChain, { rules, sessionId, off
 
 /** The number of kept findings of each rule that found something. */
 export const keptCounts = ({ db, project }: ReadChain): ReadonlyMap<string, number> =>
-  new Map(
-    db
-      .all<{ rule: string; count: number }>('SELECT rule, COUNT(*) AS count FROM finding WHERE project = ? GROUP BY rule', project)
-      .map(({ rule, count }) => [rule, count] as const),
-  );
+  new Map(db.rows<[rule: string, count: number]>('SELECT rule, COUNT(*) FROM finding WHERE project = ? GROUP BY rule', project));

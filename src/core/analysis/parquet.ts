@@ -29,19 +29,8 @@ const most = { rows: 16_384, bytes: 4 * 1024 * 1024 } as const;
 const countEvery = 64;
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-export interface ParquetFile {
-  /** Adds a row. Returns the bytes of a group of rows, when one is full. @throws KindChanged, as `ColumnValues` */
-  add(row: readonly ParquetValue[]): readonly Uint8Array[];
-  /** The bytes of the rows that were added since the last group. */
-  flush(): readonly Uint8Array[];
-  /** The last bytes of the file. */
-  end(): readonly Uint8Array[];
-  /** Bytes of the rows that wait for their group, about. */
-  bytes(): number;
-}
-
 /** Begins a file. Its first bytes come with its first group. */
-export function parquetFile(columns: readonly ParquetColumn[]): ParquetFile {
+export function parquetFile(columns: readonly ParquetColumn[]) {
   const kept = columns.map(({ name, kind }) => ({ name, values: columnValues(kind) }));
   let waiting = 0;
   let rows = 0;
@@ -53,7 +42,9 @@ export function parquetFile(columns: readonly ParquetColumn[]): ParquetFile {
     return parts;
   };
   const begin = (): readonly Uint8Array[] => (offset === 0 ? out([magic]) : []);
+  /** Bytes of the rows that wait for their group, about. */
   const bytes = (): number => kept.reduce((sum, { values }) => sum + values.bytes(), 0);
+  /** The bytes of the rows that were added since the last group. */
   const flush = (): readonly Uint8Array[] => {
     if (waiting === 0) return [];
     const parts: Uint8Array[] = [...begin()];
@@ -73,13 +64,15 @@ export function parquetFile(columns: readonly ParquetColumn[]): ParquetFile {
     return parts;
   };
   return {
-    add: (row) => {
+    /** Adds a row. Returns the bytes of a group of rows, when one is full. @throws KindChanged, as `columnValues` */
+    add: (row: readonly ParquetValue[]): readonly Uint8Array[] => {
       for (let at = 0; at < kept.length; at++) kept[at]?.values.add(row[at] ?? null);
       waiting += 1;
       return waiting >= most.rows || (waiting % countEvery === 0 && bytes() > most.bytes) ? flush() : [];
     },
     flush,
-    end: () => {
+    /** The last bytes of the file. */
+    end: (): readonly Uint8Array[] => {
       const parts = [...flush(), ...begin()];
       const footer = new ByteWriter();
       writeMetadata(footer, {
@@ -134,26 +127,19 @@ function chunkOf(rows: number, { levels, values, dictionary }: TakenValues): Chu
       type: 'DATA_PAGE',
       data_page_header: { num_values: rows, encoding, definition_level_encoding: 'RLE', repetition_level_encoding: 'RLE' },
     });
-  if (!dictionary) return chunkOfPages([data('PLAIN')], 0);
+  if (!dictionary) return { ...data('PLAIN'), dictionaryBytes: 0 };
   const { words, count } = dictionary;
   const first = makePage(words, { type: 'DICTIONARY_PAGE', dictionary_page_header: { num_values: count, encoding: 'PLAIN' } });
-  return chunkOfPages([first, data('RLE_DICTIONARY')], 1);
-}
-
-interface Page {
-  readonly parts: readonly [header: Uint8Array, body: Uint8Array];
-  readonly plainBytes: number;
-}
-
-function chunkOfPages(pages: readonly Page[], dictionaries: number): Chunk {
-  const pageSize = ({ parts }: Page): number => parts[0].length + parts[1].length;
+  const second = data('RLE_DICTIONARY');
   return {
-    parts: pages.flatMap(({ parts }) => parts),
-    plainBytes: pages.reduce((sum, { plainBytes }) => sum + plainBytes, 0),
-    packedBytes: pages.reduce((sum, one) => sum + pageSize(one), 0),
-    dictionaryBytes: dictionaries > 0 && pages[0] ? pageSize(pages[0]) : 0,
+    parts: [...first.parts, ...second.parts],
+    plainBytes: first.plainBytes + second.plainBytes,
+    packedBytes: first.packedBytes + second.packedBytes,
+    dictionaryBytes: first.packedBytes,
   };
 }
+
+type Page = Omit<Chunk, 'dictionaryBytes'>;
 
 /** Pages are put together in one place, because each is written before the next: new memory for each would be freed later than it is needed. */
 let scratch = Buffer.alloc(0);
@@ -173,5 +159,6 @@ function makePage(body: Uint8Array, about: Omit<PageHeader, 'uncompressed_page_s
   const squeezed = zstdCompressSync(body, fast);
   const header = new ByteWriter();
   writePageHeader(header, { ...about, uncompressed_page_size: body.length, compressed_page_size: squeezed.length });
-  return { parts: [header.getBytes(), squeezed], plainBytes: header.offset + body.length };
+  const parts = [header.getBytes(), squeezed];
+  return { parts, plainBytes: header.offset + body.length, packedBytes: header.offset + squeezed.length };
 }

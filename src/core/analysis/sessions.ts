@@ -42,13 +42,11 @@ function storeSessions(chain: WriteChain, cluster: StatedCluster, untrue: Readon
     project,
   );
   const calls = new Map(
-    db
-      .all<{ session: string; calls: number }>(
-        'SELECT session, SUM(calls) AS calls FROM usageSum WHERE project = ? AND session IN (SELECT value FROM json_each(?)) GROUP BY session',
-        project,
-        JSON.stringify(sessions.map(({ row }) => row.sessionId)),
-      )
-      .map(({ session, calls }) => [session, calls] as const),
+    db.rows<[session: string, calls: number]>(
+      'SELECT session, SUM(calls) FROM usageSum WHERE project = ? AND session IN (SELECT value FROM json_each(?)) GROUP BY session',
+      project,
+      JSON.stringify(sessions.map(({ row }) => row.sessionId)),
+    ),
   );
   for (const span of sessions) storeSession(chain, name, withTrueTitle(span, untrue), calls.get(span.row.sessionId) ?? 0);
   for (const [context, session] of elsewhere) db.run('INSERT INTO usageCommit (context, session) VALUES (?, ?)', context, session);
@@ -65,29 +63,11 @@ const withTrueTitle = (span: SessionSpan, untrue: ReadonlySet<string | null>): S
   span.row.damaged || untrue.has(span.row.title) ? { ...span, row: { ...span.row, title: namelessTitle(span.row.sessionId) } } : span;
 
 function storeSession({ db, project }: WriteChain, cluster: number, { row, startedAt, machine, branch }: SessionSpan, calls: number): void {
+  const { sessionId, parentSessionId = null, agent, subagent = null, title, repository, lastAt, turns, branches, errors, peakTokens, limit } = row;
   db.run(
     `INSERT OR REPLACE INTO usageSession (project, session, cluster, parent, agent, subagent, title, repository, person, branch, startedAt, endedAt, turns, branches, calls, errors,
                                peakTokens, windowLimit, cost, isArchived, tip) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    project,
-    row.sessionId,
-    cluster,
-    row.parentSessionId ?? null,
-    row.agent,
-    row.subagent ?? null,
-    row.title,
-    row.repository,
-    machine,
-    branch,
-    startedAt,
-    Date.parse(row.lastAt),
-    row.turns,
-    row.branches,
-    calls,
-    row.errors,
-    row.peakTokens,
-    row.limit,
-    row.cost?.amount ?? null,
-    row.archived ? 1 : 0,
-    row.tips[0] ?? null,
+    ...[project, sessionId, cluster, parentSessionId, agent, subagent, title, repository, machine, branch, startedAt, Date.parse(lastAt)],
+    ...[turns, branches, calls, errors, peakTokens, limit, row.cost?.amount ?? null, row.archived ? 1 : 0, row.tips[0] ?? null],
   );
 }

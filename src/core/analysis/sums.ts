@@ -1,3 +1,4 @@
+import { onceFor } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { dayMs } from '../usage/index.js';
@@ -31,19 +32,8 @@ export function storeSums(chain: WriteChain): void {
 /** Numbers names in the order in which they occur. A day is given as days since 1970. */
 function numbering() {
   const names: string[] = [];
-  const numbers = new Map<string, number>();
-  const numberOf = (name: string): number => {
-    const known = numbers.get(name);
-    if (known !== undefined) return known;
-    numbers.set(name, names.length);
-    return names.push(name) - 1;
-  };
-  const days = new Map<number, number>();
-  const numberOfDay = (day: number): number => {
-    const known = days.get(day) ?? numberOf(new Date(day * dayMs).toISOString().slice(0, 10));
-    days.set(day, known);
-    return known;
-  };
+  const numberOf = onceFor((name: string) => names.push(name) - 1);
+  const numberOfDay = onceFor((day: number) => numberOf(new Date(day * dayMs).toISOString().slice(0, 10)));
   return { names, numberOf, numberOfDay };
 }
 

@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
-import { type CommitSeq, canonicalJson, isObject, type Json, StemmaError, stringAt } from '../base/index.js';
+import { type CommitSeq, canonicalJson, contentGone, isObject, type Json, orUndefined, stringAt } from '../base/index.js';
 import { type ContextRow, outlineVersion, type ReadChain, readParsed, type WriteChain } from '../chain/index.js';
 import { type ParsedEntry, parsedNumbers, recordOfKey, toolClassOf } from '../formats/index.js';
 import { forgetClustersOf } from '../sessions/index.js';
-import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
+import { commitProgress, readDerivedProgress, setDerivedProgress, upToBytes } from '../store/index.js';
 import { dayMs, forgetSums, pathIn } from '../usage/index.js';
 import { agentOfTemplate } from './views.js';
 
-/** The name of the `progress` row with the last commit whose tool calls are stored. */
-const progressName = 'usage tools';
-const versionName = 'usage tools version';
 /** The number of batches whose sessions are not summed yet. */
 const unsummedName = 'usage tools unsummed';
 /** Increase this number when the stored facts change, so that existing projects are read again. */
 const readerVersion = 2;
+/** The commits whose tool calls are stored. */
+const progress = commitProgress('usage tools', readerVersion);
 
 /** The commits per transaction, and the bytes after which a transaction ends early. */
 const batch = { commits: 256, bytes: 4 * 1024 * 1024 };
@@ -32,13 +31,7 @@ interface Row extends Pick<ContextRow, 'seq' | 'parent' | 'artifact' | 'format' 
 }
 
 /** The number of commits whose tool calls are not stored yet, at most `limit`. */
-export const pendingTools = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
-  chain.db.one<{ pending: number }>(
-    'SELECT COUNT(*) AS pending FROM (SELECT 1 FROM context WHERE seq > ? AND +project = ? LIMIT ?)',
-    readDerivedProgress(chain, versionName) === readerVersion ? readDerivedProgress(chain, progressName) : 0,
-    chain.project,
-    limit,
-  )?.pending ?? 0;
+export const pendingTools: (chain: ReadChain, limit?: number) => number = progress.pending;
 
 /** Whether tool calls are not stored or not summed yet. */
 export const toolsAreDue = (chain: ReadChain): boolean => pendingTools(chain, 1) > 0 || readDerivedProgress(chain, unsummedName) > 0;
@@ -70,9 +63,7 @@ export function* catchUpTools(chain: WriteChain): Generator<void> {
 }
 
 const namedSessions = ({ db, project }: ReadChain): string[] =>
-  db
-    .all<{ session: string }>('SELECT DISTINCT sessionId AS session FROM context WHERE +project = ? AND sessionId IS NOT NULL', project)
-    .map(({ session }) => session);
+  db.rows<[string]>('SELECT DISTINCT sessionId FROM context WHERE +project = ? AND sessionId IS NOT NULL', project).flat();
 
 const selectRows = `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.type, IFNULL(c.sessionId, '') AS session, c.createdAt,
          (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size FROM context c`;
@@ -87,31 +78,20 @@ export function countTools(chain: WriteChain, commits: readonly CommitSeq[]): vo
 /** Stores the tool calls of the next commits, and adds their sessions to those that have changed. */
 function storeBatch(chain: WriteChain, changed: Set<string>): void {
   const { db, project } = chain;
-  if (readDerivedProgress(chain, versionName) !== readerVersion) {
+  if (!progress.isCurrent(chain)) {
     for (const table of ['usageTool', 'usageToolSlice']) db.run(`DELETE FROM ${table} WHERE project = ?`, project);
     forgetSums(chain);
-    setDerivedProgress(chain, progressName, 0);
-    setDerivedProgress(chain, versionName, readerVersion);
   }
-  const rows = db.all<Row>(
-    `${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
-    readDerivedProgress(chain, progressName),
-    project,
-  );
-  let bytes = 0;
-  let last = 0;
-  for (const row of rows) {
-    last = row.seq;
-    bytes += row.size ?? 0;
-    if (storeTools(chain, row)) changed.add(row.session);
-    if (bytes >= batch.bytes) break;
-  }
-  setDerivedProgress(chain, progressName, last || (db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0));
+  const rows = db.all<Row>(`${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`, progress.last(chain), project);
+  const some = upToBytes(rows, batch.bytes);
+  for (const row of some) if (storeTools(chain, row)) changed.add(row.session);
+  progress.readTo(chain, some.at(-1)?.seq);
 }
 
 /** Stores the tool calls of a commit. Returns whether it has any, or the result of one. */
 function storeTools(chain: WriteChain, row: Row): boolean {
-  const parsed = row.type === 'delta' ? parsedIn(chain, row) : undefined;
+  // A damaged, expired or absent object has no content.
+  const parsed = row.type === 'delta' ? orUndefined(() => readParsed(chain, row.artifact, row.format), contentGone) : undefined;
   storeBranch(chain, row, parsed?.branch);
   if (!parsed) return false;
   const { entries } = parsed;
@@ -146,16 +126,6 @@ function storeTools(chain: WriteChain, row: Row): boolean {
   return hasAny;
 }
 
-/** The content of a commit. A damaged, expired or absent object has none. */
-function parsedIn(chain: ReadChain, { artifact, format }: Row): ReturnType<typeof readParsed> | undefined {
-  try {
-    return readParsed(chain, artifact, format);
-  } catch (error) {
-    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND' || error.code === 'UNAVAILABLE')) return undefined;
-    throw error;
-  }
-}
-
 /** Stores the branch of git of a commit: its own, else that of the commit before it. */
 function storeBranch({ db }: WriteChain, { seq, parent }: Row, own: string | undefined): void {
   const branch = own ?? db.one<{ branch: string }>('SELECT branch FROM usageBranch WHERE context = ?', parent)?.branch;
@@ -187,19 +157,10 @@ function storeCall(chain: WriteChain, row: Row, entry: ParsedEntry, models: Read
   chain.db.run(
     `INSERT OR IGNORE INTO usageTool (no, project, context, key, callId, name, class, path, command, digest, at, tokens, model)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    no,
-    chain.project,
-    row.seq,
-    key,
-    toolCallId ?? null,
-    toolName,
-    toolClassOf(row.format, toolName) ?? null,
+    ...[no, chain.project, row.seq, key, toolCallId ?? null, toolName, toolClassOf(row.format, toolName) ?? null],
     pathIn(given)?.slice(0, maxPath).toWellFormed() ?? null,
     commandOf(given)?.slice(0, maxCommand).toWellFormed() ?? null,
-    digest,
-    parseTime(entry) ?? row.createdAt,
-    tokens,
-    models.get(recordOfKey(key)) ?? models.get(undefined) ?? null,
+    ...[digest, parseTime(entry) ?? row.createdAt, tokens, models.get(recordOfKey(key)) ?? models.get(undefined) ?? null],
   );
   return no;
 }

@@ -16,19 +16,8 @@ export interface TakenValues {
   readonly dictionary?: { readonly words: Uint8Array; readonly count: number };
 }
 
-export interface ColumnValues {
-  /** @throws KindChanged, only for a column whose kind was not given */
-  add(value: ParquetValue): void;
-  /** Bytes of memory, about. */
-  bytes(): number;
-  /** The values since the last call. They are valid until the next value is added. */
-  take(): TakenValues;
-  /** The given kind, else the kind of the values so far. */
-  kind(): ViewColumnKind;
-}
-
 /** Collects the values of a column. Without a kind, the values decide: SQLite has types of values and none of columns. */
-export function columnValues(given?: ViewColumnKind): ColumnValues {
+export function columnValues(given?: ViewColumnKind) {
   let kind = given;
   let store = kind === undefined ? undefined : storeOf(kind);
   let isTaken = false;
@@ -44,16 +33,20 @@ export function columnValues(given?: ViewColumnKind): ColumnValues {
     return store;
   };
   return {
-    add: (value) => {
+    /** @throws KindChanged, only for a column whose kind was not given */
+    add: (value: ParquetValue): void => {
       levels.add(value !== null);
       if (value !== null) (given !== undefined && store ? store : widen(value)).add(value);
     },
-    bytes: () => store?.bytes() ?? 0,
-    take: () => {
+    /** Bytes of memory, about. */
+    bytes: (): number => store?.bytes() ?? 0,
+    /** The values since the last call. They are valid until the next value is added. */
+    take: (): TakenValues => {
       isTaken ||= store !== undefined;
       return { levels: levels.take(), ...(store?.take() ?? { values: new Uint8Array() }) };
     },
-    kind: () => kind ?? 'text',
+    /** The given kind, else the kind of the values so far. */
+    kind: (): ViewColumnKind => kind ?? 'text',
   };
 }
 

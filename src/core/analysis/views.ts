@@ -5,21 +5,11 @@ import { dayMs } from '../usage/index.js';
 /** How a column is stored in a file. A time is text in ISO 8601 for SQL, and an instant in Parquet. */
 export type ViewColumnKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
 
-export interface ViewColumn {
-  readonly name: string;
-  readonly kind: ViewColumnKind;
-  readonly what: string;
-  /** The SQL expression over the view's tables. A time is a number of milliseconds. */
-  readonly sql: string;
-  /** Whether it reads stored content. A dataset leaves such columns out. */
-  readonly isContent: boolean;
-}
-
 export interface View {
   readonly name: AnalysisView;
   readonly what: string;
   readonly from: (within: Within) => string;
-  readonly columns: readonly ViewColumn[];
+  readonly columns: ReturnType<typeof columns>;
   /** The column of times by which a dataset is divided into months. */
   readonly month: string;
 }
@@ -30,9 +20,9 @@ type Within = (commit: string) => string;
 /** Raise this when a column changes its meaning or is removed. New columns do not change it. */
 export const viewsVersion = 1;
 
-type Row = readonly [name: string, kind: ViewColumnKind, sql: string, what: string, isContent?: true];
-const columns = (rows: readonly Row[]): ViewColumn[] =>
-  rows.map(([name, kind, sql, what, isContent = false]) => ({ name, kind, sql, what, isContent }));
+/** `sql`: the expression over the view's tables. `isContent`: whether it reads stored content. A dataset leaves such columns out. */
+type Column = readonly [name: string, kind: ViewColumnKind, sql: string, what: string, isContent?: true];
+const columns = (all: readonly Column[]) => all.map(([name, kind, sql, what, isContent = false]) => ({ name, kind, sql, what, isContent }));
 
 /** A time of the database as the contract writes it. */
 const iso = (sql: string): string => `strftime('%Y-%m-%dT%H:%M:%fZ', (${sql}) / 1000.0, 'unixepoch')`;
@@ -258,70 +248,51 @@ const likely = (table: string): string => `likelihood(${ofProject(table)}, 0.999
 const toolsOf = (within: Within): string =>
   `usageTool t JOIN context c ON c.seq = t.context AND +c.project = t.project WHERE ${inOrder('t')} AND ${isShown} AND ${within('t.context')}`;
 
-/** The views that a person and an agent may ask, with their columns. `:project` and so on are filled in by `viewSql`. */
-export const views: Readonly<Record<AnalysisView, View>> = {
+/** The views by name, without their names. `:project` and so on are filled in by `viewSql`. */
+const unnamed: Readonly<Record<AnalysisView, Omit<View, 'name'>>> = {
   sessions: {
-    name: 'sessions',
-    what: 'A row for each session, subagents included.',
-    columns: sessions,
-    month: 'ended_at',
+    ...{ what: 'A row for each session, subagents included.', columns: sessions, month: 'ended_at' },
     from: () => `usageSession s WHERE ${ofProject('s')}`,
   },
   turns: {
-    name: 'turns',
-    what: 'A row for each turn: from a prompt to its answer.',
-    columns: turns,
-    month: 'at',
+    ...{ what: 'A row for each turn: from a prompt to its answer.', columns: turns, month: 'at' },
     from: (within) => `context c WHERE ${isTurnOfProject} AND ${within('c.seq')}`,
   },
   calls: {
-    name: 'calls',
     what: 'A row for each call to a model, once however many files contain it. Calls that a session only repeats are left out.',
-    columns: calls,
-    month: 'at',
+    ...{ columns: calls, month: 'at' },
     from: (within) =>
       `usageCall u LEFT JOIN usageLedger l ON l.call = u.no AND l.hit >= 0 WHERE ${likely('u')} AND u.replayed IS NULL AND ${within('u.context')}`,
   },
-  tool_calls: {
-    name: 'tool_calls',
-    what: 'A row for each tool call.',
-    columns: toolCalls,
-    month: 'at',
-    from: toolsOf,
-  },
+  tool_calls: { what: 'A row for each tool call.', columns: toolCalls, month: 'at', from: toolsOf },
   entries: {
-    name: 'entries',
     what: 'A row for each entry of a commit: texts, thinking, tool calls, results. `text` and `at` read the stored content, which takes longer.',
-    columns: entries,
-    month: 'committed_at',
+    ...{ columns: entries, month: 'committed_at' },
     from: (within) => `context c JOIN json_each(${entryNumbers}) e WHERE ${inOrder('c')} AND ${isShown} AND ${within('c.seq')}`,
   },
   files: {
-    name: 'files',
-    what: 'A row for each file that a session used.',
-    columns: files,
-    month: 'last_at',
+    ...{ what: 'A row for each file that a session used.', columns: files, month: 'last_at' },
     from: (within) => `${toolsOf(within)} AND t.path IS NOT NULL GROUP BY 1, 2`,
   },
-  tickets: { name: 'tickets', what: 'A row for each ticket.', columns: tickets, month: 'updated_at', from: () => `ticket k WHERE ${ofProject('k')}` },
+  tickets: { what: 'A row for each ticket.', columns: tickets, month: 'updated_at', from: () => `ticket k WHERE ${ofProject('k')}` },
   costs: {
-    name: 'costs',
-    what: 'Sums of calls by day, session, agent and model.',
-    columns: costs,
-    month: 'day',
+    ...{ what: 'Sums of calls by day, session, agent and model.', columns: costs, month: 'day' },
     from: () => `usageSlice q WHERE ${ofProject('q')}`,
   },
   tools: {
-    name: 'tools',
-    what: 'Sums of tool calls by day, session, agent, model and tool.',
-    columns: tools,
-    month: 'day',
+    ...{ what: 'Sums of tool calls by day, session, agent, model and tool.', columns: tools, month: 'day' },
     from: () => `(${toolSums}) q WHERE q.session IN (SELECT s.session FROM usageSession s WHERE ${ofProject('s')})`,
   },
 };
 
+/** The views that a person and an agent may ask, in the order of the contract. */
+export const viewList: readonly View[] = analysisViews.map((name) => ({ name, ...unnamed[name] }));
+
+/** The same by name. */
+export const views = Object.fromEntries(viewList.map((view) => [view.name, view])) as Readonly<Record<AnalysisView, View>>;
+
 /** Words of the engine that the views contain as `:name`. */
-export type ViewWords = Readonly<Record<'project' | 'card' | 'beside' | 'call' | 'result', string | number>>;
+type ViewWords = Readonly<Record<'project' | 'card' | 'beside' | 'call' | 'result', string | number>>;
 
 /** How the views of a database differ from those of all commits. */
 export interface ViewOptions {
@@ -341,6 +312,3 @@ export function viewSql({ columns, from }: View, words: ViewWords, { isRaw = fal
 }
 
 const literal = (value: string | number): string => (typeof value === 'number' ? String(value) : `'${value.replaceAll("'", "''")}'`);
-
-/** The views in the order of the contract. */
-export const viewList: readonly View[] = analysisViews.map((name) => views[name]);

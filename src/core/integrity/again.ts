@@ -1,11 +1,10 @@
 import { basename, join } from 'node:path';
 import { sha256Of } from '../artifacts/index.js';
-import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, orUndefined } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { makeFolderInside, writeNew } from '../files/index.js';
 import { importPaths, listSources, mayReadAgain, sourceContent } from '../import/index.js';
 import type { RebuiltFile } from '../store/index.js';
-import { orUndefined } from './check.js';
 
 /** An empty project in a folder of its own; `close` deletes both. */
 export interface Scratch {
@@ -119,7 +118,7 @@ function insertLost(
   return rowId as CommitSeq;
 }
 
-export interface LostCommits extends Pick<RebuiltFile, 'lostCommits'> {
+interface LostCommits extends Pick<RebuiltFile, 'lostCommits'> {
   /** Whether rows of commits are lost. */
   readonly lostRows: boolean;
 }

@@ -15,7 +15,7 @@ import {
 import { type OpenDatabase, verifyCopy } from '../store/index.js';
 
 /** A copy of a project's database. Objects in packs never change, so they need no copy. */
-export interface Backup {
+interface Backup {
   readonly name: string;
   readonly path: string;
   /** When it was made, in milliseconds since 1970. */
@@ -32,7 +32,7 @@ const partName = /^stemma-(?:(\d+-\d+)-)?[0-9a-f-]{36}\.part(-journal|-wal|-shm)
 export const nameAt = (at: number): string => `stemma-${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.db`;
 
 /** When a backup of this name was made; undefined for any other name. */
-export function parseBackupTime(name: string): number | undefined {
+function parseBackupTime(name: string): number | undefined {
   const match = backupName.exec(name);
   if (!match) return undefined;
   const [year, month, day, hour, minute, second] = match.slice(1).map(Number);
@@ -88,7 +88,7 @@ export function turnBackups(dir: string, on: boolean): void {
   else writeNew(join(folder, offName), '');
 }
 
-export interface BackUpInput {
+interface BackUpInput {
   readonly dir: string;
   readonly db: OpenDatabase;
   readonly at: number;

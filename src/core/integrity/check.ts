@@ -1,11 +1,10 @@
 import { refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, orUndefined, StemmaError } from '../base/index.js';
 import { isDigestOfRow, isIdOf, type ReadChain, storedOutline, wronglyListed } from '../chain/index.js';
 import type { CommitType } from '../contract/index.js';
 import { countOutline, findFormat, outlineOfParsed } from '../formats/index.js';
 import { listSources, proveSource } from '../import/index.js';
-import type { ChangedRow } from '../store/index.js';
-import type { CheckedStore, CheckProblem, CheckProblemKind, CheckResult } from './store.js';
+import type { CheckedStore, CheckProblem, CheckResult } from './store.js';
 
 /** The number of objects or commits that are checked before other calls can run. */
 const checkedAtOnce = 200;
@@ -23,9 +22,8 @@ export function* checkProject(store: CheckedStore): Generator<undefined, CheckRe
     try {
       return yield* work;
     } catch (error) {
-      if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
       // The other tables are still checked.
-      problems.push({ kind: 'database', id: 'stemma.db', message: error.message });
+      problems.push(damageOf(error));
       return undefined;
     }
   };
@@ -44,9 +42,11 @@ export function* checkProject(store: CheckedStore): Generator<undefined, CheckRe
 
 /** Damage that SQLite finds in pages and indexes, and tables and indexes that are missing or defined differently. */
 export const databaseDamage = ({ db }: CheckedStore): CheckProblem[] => [
-  ...orCorrupt(() => db.integrity().map((message) => ({ kind: 'database', id: 'stemma.db', message }))),
-  ...orCorrupt(() => db.changedDefinitions().map((message) => ({ kind: 'database', id: 'stemma.db', message }))),
+  ...orCorrupt(() => db.integrity().map(databaseProblem)),
+  ...orCorrupt(() => db.changedDefinitions().map(databaseProblem)),
 ];
+
+const databaseProblem = (message: string): CheckProblem => ({ kind: 'database', id: 'stemma.db', message });
 
 /** Damage that SQLite finds, and rows that refer to missing rows. Missing parents and objects of commits are reported with the commit. */
 const databaseProblems = (store: CheckedStore): CheckProblem[] => [
@@ -55,11 +55,7 @@ const databaseProblems = (store: CheckedStore): CheckProblem[] => [
     store.db
       .dangling()
       .filter(({ table }) => table !== 'context')
-      .map(({ table, row, parent }) => ({
-        kind: 'database',
-        id: 'stemma.db',
-        message: `row ${row} of ${table} refers to a row of ${parent} that does not exist`,
-      })),
+      .map(({ table, row, parent }) => databaseProblem(`row ${row} of ${table} refers to a row of ${parent} that does not exist`)),
   ),
 ];
 
@@ -67,15 +63,12 @@ const databaseProblems = (store: CheckedStore): CheckProblem[] => [
 type IsChanged = (table: string, row: number) => boolean;
 const nothingChanged: IsChanged = () => false;
 
-const rowName = ({ table, row, id }: ChangedRow): string => id ?? `${table} ${row}`;
-const rowMessage = ({ table, row }: ChangedRow): string => `row ${row} of ${table} does not match its checksum: a byte of it has changed`;
-
 function rowProblems({ db }: CheckedStore): { changed: ReadonlySet<string>; problems: CheckProblem[] } {
   const changed = new Set<string>();
   const problems = orCorrupt(() =>
-    db.changedRows().map((each): CheckProblem => {
-      changed.add(`${each.table} ${each.row}`);
-      return { kind: 'row', id: rowName(each), message: rowMessage(each) };
+    db.changedRows().map(({ table, row, id }): CheckProblem => {
+      changed.add(`${table} ${row}`);
+      return { kind: 'row', id: id ?? `${table} ${row}`, message: `row ${row} of ${table} does not match its checksum: a byte of it has changed` };
     }),
   );
   return { changed, problems };
@@ -85,16 +78,21 @@ function orCorrupt(look: () => CheckProblem[]): CheckProblem[] {
   try {
     return look();
   } catch (error) {
-    if (!(error instanceof StemmaError && error.code === 'CORRUPT')) throw error;
-    return [{ kind: 'database', id: 'stemma.db', message: error.message }];
+    return [damageOf(error)];
   }
+}
+
+/** The damage that an error reports. @throws any other error */
+function damageOf(error: unknown): CheckProblem {
+  if (error instanceof StemmaError && error.code === 'CORRUPT') return databaseProblem(error.message);
+  throw error;
 }
 
 function* sourceProblems(chain: ReadChain): Generator<undefined, { count: number; problems: CheckProblem[] }> {
   const sources = listSources(chain);
   const problems: CheckProblem[] = [];
-  for (const source of sources) {
-    problems.push(...refusal('source', source.sourceId, () => proveSource(chain, source.sourceId)));
+  for (const { sourceId } of sources) {
+    for (const message of damageIn(() => proveSource(chain, sourceId))) problems.push({ kind: 'source', id: sourceId, message });
     yield;
   }
   return { count: sources.length, problems };
@@ -118,13 +116,12 @@ export function* damagedArtifacts(chain: ReadChain, isChanged = nothingChanged):
   for (const [at, { no, hash }] of rows.entries()) {
     if (at % checkedAtOnce === checkedAtOnce - 1) yield;
     if (isChanged('artifact', no)) continue;
-    for (const { message, code } of refusals(() => chain.artifacts.read(no)))
-      if (code === 'CORRUPT') damaged.push({ no, ref: refOfHash(hash), message });
+    for (const message of damageIn(() => chain.artifacts.read(no))) damaged.push({ no, ref: refOfHash(hash), message });
   }
   return { count: rows.length, damaged };
 }
 
-interface CommitRow {
+export interface CommitRow {
   readonly seq: CommitSeq;
   readonly id: ContextId;
   readonly digest: Buffer;
@@ -163,14 +160,16 @@ function* commitProblems(chain: ReadChain, isChanged: IsChanged): Generator<unde
   }
 }
 
-/** A commit is one deeper than its parent, in its parent's run or at the beginning of its own. */
-function placeProblems(chain: ReadChain, isChanged: IsChanged): CheckProblem[] {
-  const wrong = chain.db.all<{ seq: CommitSeq; id: ContextId }>(
+/** The commits that are not one deeper than their parent, in their parent's run or at the beginning of their own. */
+export const misplaced = ({ db, project }: ReadChain) =>
+  db.all<Pick<CommitRow, 'seq' | 'id'>>(
     `SELECT c.seq, c.id FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN firstParentRun l ON l.no = c.run
       WHERE c.project = ? AND (c.depth <> IFNULL(p.depth + 1, 0) OR (c.run <> IFNULL(p.run, -1) AND l.origin IS NOT p.seq) OR l.no IS NULL)`,
-    chain.project,
+    project,
   );
-  return wrong
+
+function placeProblems(chain: ReadChain, isChanged: IsChanged): CheckProblem[] {
+  return misplaced(chain)
     .filter(({ seq }) => !isChanged('context', seq))
     .map(({ id }) => ({ kind: 'commit', id, message: 'its run and depth do not follow from its parent' }));
 }
@@ -200,17 +199,12 @@ function contentProblems(chain: ReadChain, row: CommitRow): CheckProblem[] {
   const context = row.tokenCount + (row.type === 'delta' ? (row.parentTokens ?? 0) : 0);
   const isRooted = row.parent === null || row.parentTokens !== null;
   const problems: CheckProblem[] = [];
+  const add = (kind: CheckProblem['kind'], message: string): void => void problems.push({ kind, id: row.id, message });
   // Token counts may come from another tokenizer, so they are not compared with the content.
-  if (row.messageCount !== messages)
-    problems.push({ kind: 'counts', id: row.id, message: `it says ${row.messageCount} messages, its content has ${messages}` });
+  if (row.messageCount !== messages) add('counts', `it says ${row.messageCount} messages, its content has ${messages}`);
   if (isRooted && row.contextTokens !== context)
-    problems.push({
-      kind: 'counts',
-      id: row.id,
-      message: `it says ${row.contextTokens} tokens of context; the commits before it and its own content have ${context}`,
-    });
-  if (!isStoredOutline(chain, row, JSON.stringify(outline)))
-    problems.push({ kind: 'outline', id: row.id, message: 'the stored outline is not that of its content' });
+    add('counts', `it says ${row.contextTokens} tokens of context; the commits before it and its own content have ${context}`);
+  if (!isStoredOutline(chain, row, JSON.stringify(outline))) add('outline', 'the stored outline is not that of its content');
   return problems;
 }
 
@@ -224,27 +218,13 @@ function isStoredOutline(chain: ReadChain, row: CommitRow, outline: string): boo
   }
 }
 
-const refusal = (kind: CheckProblemKind, id: string, read: () => unknown): CheckProblem[] =>
-  refusals(read)
-    .filter(({ code }) => code === 'CORRUPT')
-    .map(({ message }) => ({ kind, id, message }));
-
-function refusals(read: () => unknown): StemmaError[] {
+/** The damage that a read reports, as a message. Other refusals are no damage. */
+function damageIn(read: () => unknown): string[] {
   try {
     read();
-    return [];
   } catch (error) {
-    if (error instanceof StemmaError) return [error];
-    throw error;
+    if (!(error instanceof StemmaError)) throw error;
+    if (error.code === 'CORRUPT') return [error.message];
   }
-}
-
-/** The result of `read`; undefined if the object is damaged, because that is reported separately. */
-export function orUndefined<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof StemmaError) return undefined;
-    throw error;
-  }
+  return [];
 }

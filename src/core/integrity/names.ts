@@ -1,16 +1,8 @@
 import type { CommitSeq, ContextId } from '../base/index.js';
 import { digestOfRow, isDigestOfRow, isIdOf, type WriteChain } from '../chain/index.js';
+import type { CommitRow } from './check.js';
 
-interface Named {
-  readonly seq: CommitSeq;
-  readonly id: ContextId;
-  readonly digest: Buffer;
-  readonly parent: CommitSeq | null;
-  readonly parentId: ContextId | null;
-  readonly hash: Buffer;
-  readonly createdAt: number;
-  readonly template: string;
-}
+type Named = Pick<CommitRow, 'seq' | 'id' | 'digest' | 'parent' | 'parentId' | 'createdAt' | 'template'> & { readonly hash: Buffer };
 
 const selectNamed = /* sql */ `
 SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, a.hash, c.createdAt, c.template

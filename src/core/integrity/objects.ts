@@ -1,8 +1,8 @@
 import { refOf } from '../artifacts/index.js';
-import { type ArtifactNo, StemmaError } from '../base/index.js';
+import { type ArtifactNo, orUndefined } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { openDatabase } from '../store/index.js';
-import { type DamagedArtifact, orUndefined } from './check.js';
+import type { DamagedArtifact } from './check.js';
 
 /** Restores damaged objects from backups, and from a project that imported the same files. Accepts content only if its hash matches. */
 export function* restoreObjects(
@@ -42,23 +42,20 @@ export function* restoreObjectRows(chain: WriteChain, lost: ReadonlyMap<number, 
 
 /** Reads a small object from the first backup that has it. Large objects are in packs, which backups do not contain. */
 function contentIn(backups: readonly string[], ref: string): Uint8Array | undefined {
-  for (const path of backups)
+  const hash = Buffer.from(ref.slice('blake3:'.length), 'hex');
+  const select = 'SELECT data FROM artifact WHERE key = ? AND hash = ? AND data IS NOT NULL';
+  const read = (path: string): Buffer | undefined => {
+    const backup = openDatabase(path, { readonly: true });
     try {
-      const backup = openDatabase(path, { readonly: true });
-      try {
-        const hash = Buffer.from(ref.slice('blake3:'.length), 'hex');
-        const row = backup.one<{ data: Buffer }>(
-          'SELECT data FROM artifact WHERE key = ? AND hash = ? AND data IS NOT NULL',
-          hash.readUIntBE(0, 6),
-          hash,
-        );
-        if (row && refOf(row.data) === ref) return row.data;
-      } finally {
-        backup.close();
-      }
-    } catch (error) {
-      // The backup is damaged or has another format version.
-      if (!(error instanceof StemmaError)) throw error;
+      return backup.one<{ data: Buffer }>(select, hash.readUIntBE(0, 6), hash)?.data;
+    } finally {
+      backup.close();
     }
+  };
+  for (const path of backups) {
+    // The backup may be damaged or have another format version.
+    const data = orUndefined(() => read(path));
+    if (data && refOf(data) === ref) return data;
+  }
   return undefined;
 }

@@ -1,13 +1,9 @@
-import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
+import { type CommitSeq, type ContextId, orUndefined } from '../base/index.js';
 import { dropList, dropRunSums, readOutline, type WriteChain } from '../chain/index.js';
-import type { CommitType } from '../contract/index.js';
 import { countOutline, findFormat } from '../formats/index.js';
-import { orUndefined } from './check.js';
+import { type CommitRow, misplaced } from './check.js';
 
-interface Linked {
-  readonly seq: CommitSeq;
-  readonly parent: CommitSeq | null;
-}
+type Linked = Pick<CommitRow, 'seq' | 'parent'>;
 
 interface Place extends Linked {
   /** The commit whose run this one continues; undefined if it begins a run. */
@@ -18,13 +14,7 @@ interface Place extends Linked {
 /** The run and depth of every commit. The first child continues its parent's run. A commit without its parent begins a run. Parents come first. */
 export function placesOf(commits: readonly Linked[]): Place[] {
   const known = new Set(commits.map(({ seq }) => seq));
-  const children = new Map<CommitSeq | null, Linked[]>();
-  for (const commit of commits) {
-    const parent = commit.parent !== null && known.has(commit.parent) ? commit.parent : null;
-    const siblings = children.get(parent);
-    if (siblings) siblings.push(commit);
-    else children.set(parent, [commit]);
-  }
+  const children = Map.groupBy(commits, ({ parent }) => (parent !== null && known.has(parent) ? parent : null));
   const places: Place[] = (children.get(null) ?? []).map((root) => ({ ...root, continues: undefined, depth: 0 }));
   for (let at = 0; at < places.length; at++) {
     const { seq, depth } = places[at] as Place;
@@ -35,12 +25,7 @@ export function placesOf(commits: readonly Linked[]): Place[] {
 
 /** Rewrites the runs and depths of all commits if one of them is wrong. */
 export function restorePlaces(chain: WriteChain): void {
-  const wrong = chain.db.one(
-    `SELECT 1 FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN firstParentRun l ON l.no = c.run
-      WHERE c.project = ? AND (c.depth <> IFNULL(p.depth + 1, 0) OR (c.run <> IFNULL(p.run, -1) AND l.origin IS NOT p.seq) OR l.no IS NULL) LIMIT 1`,
-    chain.project,
-  );
-  if (!wrong) return;
+  if (misplaced(chain).length === 0) return;
   const commits = chain.db.all<Linked>('SELECT seq, parent FROM context WHERE +project = ? ORDER BY seq', chain.project);
   const known = new Set(commits.map(({ seq }) => seq));
   const runs = new Map<CommitSeq, number>();
@@ -65,45 +50,29 @@ export function dropDerived(chain: WriteChain, ids: readonly ContextId[]): void 
   dropRunSums(chain);
 }
 
-interface Counted extends Linked {
-  readonly id: ContextId;
-  readonly type: CommitType;
-  readonly artifact: ArtifactNo;
-  readonly format: string;
-  readonly tokenCount: number;
-}
-
 /** Recounts the messages of these commits, and the tokens of every context whose ancestors are all known. */
 export function restoreCounts(chain: WriteChain, ids: readonly ContextId[]): void {
   const wrong = new Set(ids);
   if (wrong.size === 0) return;
-  const rows = chain.db.all<Counted>(
+  const rows = chain.db.all<Linked & Pick<CommitRow, 'id' | 'type' | 'artifact' | 'format' | 'tokenCount'>>(
     'SELECT seq, id, parent, type, artifact, format, tokenCount FROM context WHERE +project = ? ORDER BY seq',
     chain.project,
   );
   const totals = new Map<CommitSeq, number>();
   const bySeq = new Map(rows.map((row) => [row.seq, row]));
   for (const { seq } of placesOf(rows)) {
-    const row = bySeq.get(seq) as Counted;
+    const row = bySeq.get(seq) as (typeof rows)[number];
     const before = row.parent === null || row.type !== 'delta' ? 0 : totals.get(row.parent);
     if (before !== undefined) {
-      totals.set(seq, before + row.tokenCount);
-      chain.db.run(
-        'UPDATE context SET contextTokens = ? WHERE seq = ? AND contextTokens <> ?',
-        before + row.tokenCount,
-        seq,
-        before + row.tokenCount,
-      );
+      const total = before + row.tokenCount;
+      totals.set(seq, total);
+      chain.db.run('UPDATE context SET contextTokens = ? WHERE seq = ? AND contextTokens <> ?', total, seq, total);
     }
     if (!wrong.has(row.id) || !findFormat(row.format)) continue;
     const counts = orUndefined(() => countOutline(readOutline(chain, row.artifact, row.format)));
     if (!counts) continue;
-    chain.db.run(
-      'UPDATE context SET messageCount = ?, entries = ?, errors = ? WHERE seq = ?',
-      row.type === 'compaction' ? 0 : counts.messages,
-      counts.entries,
-      counts.errors,
-      seq,
-    );
+    const messages = row.type === 'compaction' ? 0 : counts.messages;
+    const { entries, errors } = counts;
+    chain.db.run('UPDATE context SET messageCount = ?, entries = ?, errors = ? WHERE seq = ?', messages, entries, errors, seq);
   }
 }

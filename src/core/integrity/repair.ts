@@ -1,11 +1,11 @@
-import type { ArtifactNo, CommitSeq, ContextId } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, orUndefined } from '../base/index.js';
 import { forgetGraph, type ReadChain } from '../chain/index.js';
 import { sourceContent } from '../import/index.js';
 import { dropSearchIndex } from '../search/index.js';
 import { forgetClusters } from '../sessions/index.js';
 import { type ChangedRow, canRestoreRows, type RebuiltFile } from '../store/index.js';
 import { bringCommits, importAgain, type Scratch } from './again.js';
-import { checkProject, type DamagedArtifact, damagedArtifacts, databaseDamage, orUndefined } from './check.js';
+import { checkProject, type DamagedArtifact, damagedArtifacts, databaseDamage } from './check.js';
 import { relinkOrphans, restoreNames } from './names.js';
 import { restoreObjectRows, restoreObjects } from './objects.js';
 import { dropDerived, restoreCounts, restorePlaces } from './places.js';
@@ -13,7 +13,7 @@ import type { CheckedStore, CheckProblem, CheckProblemKind, CheckResult } from '
 
 export type { Scratch } from './again.js';
 
-export interface RepairOptions {
+interface RepairOptions {
   /** Paths of backups of the database, newest first. */
   readonly backups: readonly string[];
   /** The rows that were rebuilt and lost when the project was opened. */
@@ -39,7 +39,7 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
   db.unenforced(() => chain.artifacts.giveUpUnplaced());
   const { damaged } = yield* damagedArtifacts(chain);
   const unverified = changedRowsOf(store);
-  const commits = commitsIn(unverified);
+  const commits = new Set(unverified.filter(({ table }) => table === 'context').map(({ row }) => Number(row) as CommitSeq));
   const sums = sumsOf(chain, unverified);
   const restored = yield* restoreContent(store, { damaged, commits, rebuilt, backups, scratch });
   const lost = damaged.filter(({ no }) => !restored.objects.has(no) && !chain.artifacts.copies.leaveToReplicas(no));
@@ -58,10 +58,9 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
     restoreCounts(chain, selectIds(found.problems, 'counts'));
   });
   const dropped = dropDangling(store);
-  settleSums(
-    store,
-    sums.filter(({ table, row }) => !(table === 'context' && restored.commits.has(Number(row) as CommitSeq))),
-  );
+  const isRestored = ({ table, row }: KeptSum): boolean => table === 'context' && restored.commits.has(Number(row) as CommitSeq);
+  const left = sums.filter((sum) => !isRestored(sum));
+  settleSums(store, left);
   forget(chain);
   const after = yield* checkProject(store);
   const problems = [...(rebuilt ? rebuiltProblems(chain, rebuilt) : []), ...dropped, ...repairedProblems(found, after)];
@@ -74,9 +73,6 @@ export function* repairProject(store: CheckedStore, { backups, rebuilt: before, 
 
 const changedRowsOf = ({ db }: CheckedStore): ChangedRow[] => orUndefined(() => db.changedRows()) ?? [];
 
-const commitsIn = (rows: readonly ChangedRow[]): ReadonlySet<CommitSeq> =>
-  new Set(rows.filter(({ table }) => table === 'context').map(({ row }) => Number(row) as CommitSeq));
-
 const selectIds = (problems: readonly CheckProblem[], kind: CheckProblemKind): ContextId[] =>
   problems.filter((problem) => problem.kind === kind).map(({ id }) => id as ContextId);
 
@@ -88,12 +84,9 @@ function forget(chain: ReadChain): void {
   forgetGraph(chain);
 }
 
-interface Damage {
+interface Damage extends RepairOptions {
   readonly damaged: readonly DamagedArtifact[];
   readonly commits: ReadonlySet<CommitSeq>;
-  readonly rebuilt: RebuiltFile | undefined;
-  readonly backups: readonly string[];
-  readonly scratch: () => Scratch;
 }
 
 interface Restored {
@@ -157,10 +150,9 @@ const provedBy: Readonly<Record<string, (store: CheckedStore, no: number) => boo
 function settleSums(store: CheckedStore, sums: readonly KeptSum[]): void {
   const { db } = store;
   db.transaction(() => {
-    for (const { table, row, sum } of sums) {
+    for (const { table, row, sum } of sums)
       if (provedBy[table]?.(store, Number(row))) db.run(`UPDATE "${table}" SET no = no WHERE no = ?`, Number(row));
       else db.run(`UPDATE "${table}" SET rowSum = ? WHERE rowid = ?`, sum, Number(row));
-    }
   });
 }
 

@@ -1,5 +1,5 @@
-import { type ArtifactNo, StemmaError } from '../base/index.js';
-import type { ReadChain, WriteChain } from '../chain/index.js';
+import { type ArtifactNo, orUndefined } from '../base/index.js';
+import type { WriteChain } from '../chain/index.js';
 import { inParallel } from './parallel.js';
 import type { ReplicaSettings } from './settings.js';
 import type { BackingStore } from './store.js';
@@ -32,7 +32,7 @@ export async function copyWaiting(
     const done: ArtifactNo[] = [];
     try {
       await inParallel(batch, atOnce, async ({ no, ref }) => {
-        const content = readIntact(artifacts, no);
+        const content = orUndefined(() => artifacts.read(no));
         if (!content) return void result.damaged.push(ref);
         await store.put(ref.slice('blake3:'.length), content);
         done.push(no);
@@ -44,13 +44,4 @@ export async function copyWaiting(
     }
   }
   return result;
-}
-
-function readIntact(artifacts: ReadChain['artifacts'], no: ArtifactNo): Uint8Array | undefined {
-  try {
-    return artifacts.read(no);
-  } catch (error) {
-    if (error instanceof StemmaError) return undefined;
-    throw error;
-  }
 }

@@ -1,4 +1,5 @@
-import { isObject, StemmaError, stringAt } from '../base/index.js';
+import { defined, isObject, StemmaError, stringAt } from '../base/index.js';
+import type { InputOf } from '../contract/index.js';
 
 /** Secrets that the operating system seals: only the same person on the same machine can unseal them. */
 export interface Vault {
@@ -6,29 +7,17 @@ export interface Vault {
   unseal(sealed: string): Promise<string>;
 }
 
-export interface AccessKeys {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string | undefined;
-}
+type GivenCredentials = NonNullable<InputOf<'replica.set'>['credentials']>;
+type AccessKeys = Exclude<GivenCredentials, { from: unknown }>;
 
-/** Credentials that exist on this machine already. They are used only if a person chooses one of them by name. */
-export type AmbientCredentials =
-  | { readonly from: 'environment' }
-  | { readonly from: 'profile'; readonly profile?: string | undefined }
-  | { readonly from: 'instance' };
-
-export type GivenCredentials = AccessKeys | AmbientCredentials;
-
-/** Credentials as Stemma's own folder holds them: keys are sealed if the operating system can do that, else readable by this person only. */
+/**
+ * Credentials as Stemma's own folder holds them: keys are sealed if the operating system can do that, else readable by this person only. Others exist
+ * on this machine already, and are used only if a person chooses one of them by name.
+ */
 export type StoredCredentials =
-  | AmbientCredentials
+  | Extract<GivenCredentials, { from: unknown }>
   | { readonly from: 'keys'; readonly keys: AccessKeys }
   | { readonly from: 'sealed'; readonly sealed: string };
-
-/** Where credentials come from, as the contract names it. */
-export const credentialSources = ['none', 'keys', 'sealed', 'environment', 'profile', 'instance'] as const;
-export type CredentialSource = (typeof credentialSources)[number];
 
 /** Prepares credentials for storing. Seals keys if the vault can; a vault that cannot is no reason to refuse. */
 export async function storable(given: GivenCredentials, vault: Vault | undefined): Promise<StoredCredentials> {
@@ -53,11 +42,9 @@ export function readCredentials(value: unknown): StoredCredentials | undefined {
 }
 
 /** Reads access keys. Undefined if one of the two is missing. */
-export function readKeys(value: unknown): AccessKeys | undefined {
+function readKeys(value: unknown): AccessKeys | undefined {
   const [accessKeyId, secretAccessKey, sessionToken] = ['accessKeyId', 'secretAccessKey', 'sessionToken'].map((key) => stringAt(value, key));
-  return accessKeyId !== undefined && secretAccessKey !== undefined
-    ? { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) }
-    : undefined;
+  return accessKeyId !== undefined && secretAccessKey !== undefined ? { accessKeyId, secretAccessKey, ...defined({ sessionToken }) } : undefined;
 }
 
 /** Unseals keys. @throws UNAVAILABLE if this process cannot ask the operating system. */

@@ -16,8 +16,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
       throw new StemmaError('UNAVAILABLE', `The replica ${name} at ${dir} does not answer (${code})`, { replica: name, reason: code });
     }
   };
-  const root = dir;
-  const durable = new Set([root]);
+  const durable = new Set([dir]);
   /** Syncs a folder and those above it, once per folder: another upload, or a killed process, may have created them without a sync. */
   const makeDurable = async (folder: string): Promise<void> => {
     if (durable.has(folder)) return;
@@ -27,7 +26,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
   };
   const write = (key: string, bytes: Uint8Array, isDurable: boolean): Promise<void> =>
     answered(async () => {
-      const file = join(root, key);
+      const file = join(dir, key);
       const beside = `${file}.${newName()}`;
       // An unmounted folder must not be created on the disk below it.
       await (await open(dir, 'r')).close();
@@ -63,7 +62,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
           throw error;
         }
       }),
-    remove: (hash) => answered(() => rm(join(root, objectKey(hash)), { force: true })),
+    remove: (hash) => answered(() => rm(join(dir, objectKey(hash)), { force: true })),
     close: () => {},
   };
 }

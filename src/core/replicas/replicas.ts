@@ -2,23 +2,19 @@ import type { Takes } from '../artifacts/index.js';
 import type { ArtifactRef } from '../base/index.js';
 import { badRequest, inWords, notFound, StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import type { OutputOf, ReplicaState } from '../contract/index.js';
+import type { InputOf, OutputOf, ReplicaState } from '../contract/index.js';
 import { makeFolders } from '../files/index.js';
 import { type Connections, openConnections } from './connections.js';
 import { copyWaiting } from './copy.js';
-import { type GivenCredentials, type StoredCredentials, storable, type Vault } from './credentials.js';
+import { type StoredCredentials, storable, type Vault } from './credentials.js';
 import { fetchEvicted, fetchObjects, type Unfetched } from './fetch.js';
 import type { MachineReplicas, ReplicaSettings } from './settings.js';
 import type { ReplicaPlace } from './store.js';
 
-export interface NewReplica {
-  readonly place: ReplicaPlace;
-  readonly takes: Takes;
-  /** For S3 only. Without them, a replica keeps the credentials that it had for the same bucket. */
-  readonly credentials?: GivenCredentials | undefined;
-}
+/** Credentials are for S3 only. Without them, a replica keeps those that it had for the same bucket. */
+type NewReplica = Pick<InputOf<'replica.set'>, 'place' | 'credentials'> & { readonly takes: Takes };
 
-export type Replicated = OutputOf<'replica.replicate'>;
+type Replicated = OutputOf<'replica.replicate'>;
 
 /** The replicas of a project: objects are copied to them in the background, and evicted objects are fetched from them when they are read. */
 export interface Replicas {
@@ -39,7 +35,7 @@ export interface Replicas {
   close(): void;
 }
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly chain: WriteChain;
   readonly projectId: string;
   readonly machine: MachineReplicas;
@@ -97,14 +93,7 @@ export function openReplicas({ chain, projectId, machine, vault }: ReplicaOption
 }
 
 /** Copies to replicas, one run at a time. Retries failed replicas after a while. */
-interface Runner {
-  run(isDue: (name: string) => boolean): Promise<Replicated>;
-  plan(ms: number): void;
-  isPlanned(): boolean;
-  close(): void;
-}
-
-function openRunner(chain: WriteChain, settings: () => ReturnType<MachineReplicas['of']>, connections: Connections): Runner {
+function openRunner(chain: WriteChain, settings: () => ReturnType<MachineReplicas['of']>, connections: Connections) {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<Replicated> | undefined;
   let isClosed = false;
@@ -148,8 +137,8 @@ function openRunner(chain: WriteChain, settings: () => ReturnType<MachineReplica
   return {
     run,
     plan,
-    isPlanned: () => timer !== undefined || isClosed,
-    close: () => {
+    isPlanned: (): boolean => timer !== undefined || isClosed,
+    close: (): void => {
       isClosed = true;
       clearTimeout(timer);
     },

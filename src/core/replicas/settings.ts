@@ -76,7 +76,7 @@ function readReplicas(file: string, projectId: string): ReplicasByName {
 }
 
 /** Reads a replica's settings. Undefined if they name no place. */
-export function readSettings(value: unknown): ReplicaSettings | undefined {
+function readSettings(value: unknown): ReplicaSettings | undefined {
   if (!isObject(value)) return undefined;
   const place = readPlace(value.place);
   const credentials = readCredentials(value.credentials);
@@ -88,9 +88,5 @@ function readPlace(value: unknown): ReplicaPlace | undefined {
   if (kind === 'folder' && dir !== undefined) return { kind, dir };
   if (kind !== 's3' || bucket === undefined) return undefined;
   const [endpoint, region, prefix] = ['endpoint', 'region', 'prefix'].map((key) => stringAt(value, key));
-  return {
-    kind,
-    bucket,
-    ...defined({ endpoint, region, prefix }),
-  };
+  return { kind, bucket, ...defined({ endpoint, region, prefix }) };
 }

@@ -1,5 +1,5 @@
 import { refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type CommitSeq, corrupt, type Json, StemmaError, toTimestamp } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, corrupt, type Json, notFound, StemmaError, toTimestamp } from '../base/index.js';
 import { addCommit, type ContextRow, commitAt, digestCommit, type ReadChain, readOutline, rememberAll, type WriteChain } from '../chain/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import type { RowFinder, SentItem } from './rows.js';
@@ -26,26 +26,8 @@ export function storeCommit(chain: WriteChain, places: RowFinder, { key, body }:
   const digest = digestCommit({ parent: parent?.id ?? null, ref, createdAt: commit.createdAt, template: commit.template }).toString('hex');
   if (digest !== key) throw corrupt(key, `The received commit ${key} does not match its digest: its content, parent, time or template has changed.`);
   const row = addCommit(chain, {
-    parent,
-    type: commit.type,
-    artifact: artifact as ArtifactNo,
-    ref,
-    format: commit.format,
-    template: commit.template,
-    principal: commit.principal ?? undefined,
-    machine: commit.machine ?? undefined,
-    sessionId: commit.sessionId ?? undefined,
-    checkpoint: commit.checkpoint,
-    ticketId: commit.ticketId ?? undefined,
-    threadId: commit.threadId ?? undefined,
-    summary: commit.summary ?? undefined,
-    tags,
-    messageCount: commit.messageCount,
-    tokenCount: commit.tokenCount,
-    errors: commit.errors,
-    entries: commit.entries,
-    forked: commit.forked === 1,
-    createdAt: toTimestamp(commit.createdAt),
+    ...(Object.fromEntries(Object.entries(commit).filter(([, value]) => value !== null)) as Given<CommitBody>),
+    ...{ parent, artifact: artifact as ArtifactNo, ref, tags, forked: commit.forked === 1, createdAt: toTimestamp(commit.createdAt) },
   });
   if (isHere) rememberRecords(chain, [row]);
   return row.seq;
@@ -57,6 +39,9 @@ interface CommitBody extends Omit<ContextRow, keyof OwnRow> {
   readonly artifact: string;
   readonly entries: number;
 }
+
+/** The same without the columns that are null. */
+type Given<Body> = { readonly [Name in keyof Body]: null extends Body[Name] ? NonNullable<Body[Name]> | undefined : Body[Name] };
 
 /** What a row has of this project alone, and what follows from its body. */
 type OwnRow = Pick<ContextRow, 'seq' | 'id' | 'parent' | 'parentId' | 'run' | 'depth' | 'artifact' | 'contextTokens' | 'digest' | 'intact' | 'hash'>;
@@ -112,13 +97,7 @@ export const rememberRecords = (chain: WriteChain, commits: readonly Pick<Contex
 function required(places: RowFinder, table: string, name: Json): number | null {
   if (name === null) return null;
   const no = places.numberOf(table, String(name));
-  if (no === undefined)
-    throw new StemmaError(
-      'NOT_FOUND',
-      `It needs ${table === 'artifact' ? 'the object' : 'the commit'} ${String(name)}, which the hub does not hold.`,
-      {
-        id: String(name),
-      },
-    );
+  const what = table === 'artifact' ? 'the object' : 'the commit';
+  if (no === undefined) throw notFound(String(name), `It needs ${what} ${String(name)}, which the hub does not hold.`);
   return no;
 }

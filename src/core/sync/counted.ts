@@ -29,9 +29,8 @@ export async function countOnHub(chain: WriteChain, hub: Hub, free: (bytes: numb
     const missing = missingOf(chain, session);
     if (missing.length === 0) continue;
     const bytes = await fetchObjectsOf(chain, hub, missing);
-    const commits = db
-      .all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE +project = ? AND sessionId IS ? AND seq > ? ORDER BY seq', project, session, from)
-      .map(({ seq }) => seq);
+    const ofSession = 'SELECT seq FROM context WHERE +project = ? AND sessionId IS ? AND seq > ? ORDER BY seq';
+    const commits = db.rows<[CommitSeq]>(ofSession, project, session, from).flat();
     db.transaction(() => {
       countCalls(chain, commits);
       countTools(chain, commits);

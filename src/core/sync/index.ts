@@ -6,7 +6,7 @@ export { fixedFields } from './commits.js';
 export { countOnHub } from './counted.js';
 export type { Hub, HubRole, ManagedHub, ObjectFacts, PendingSignIn, WholeObject } from './hub.js';
 export { fetchFromHub, forgetFetched, heldByHub } from './on-demand.js';
-export { inOrder, type Reference, referencesOf } from './order.js';
+export { inOrder, referencesOf } from './order.js';
 export { maxParcelBytes, type Parcel, packParcel, packTexts, type SentObject, unpackParcel, unpackTexts } from './parcel.js';
 export { itemKey, type Pulled, pull } from './pull.js';
 export { itemsToPull, type Pushed, previewPush, push } from './push.js';

@@ -3,43 +3,31 @@ import { readProgress, setProgress } from '../store/index.js';
 import type { SentItem } from './rows.js';
 
 /** The state of the exchange with a hub: for each item the digest that both sides hold, and the last item read from the hub's list. */
-export interface Known {
-  digest(kind: string, key: string): string | undefined;
-  /** The number of a row whose only name is its digest. */
-  row(kind: string, key: string): number | undefined;
-  /** Records that both sides hold the item. Call it inside the transaction that stores it. */
-  note(item: Pick<SentItem, 'kind' | 'key' | 'digest'>, row: number | undefined): void;
-  /** The number of the last item that was read from the hub's list. */
-  pulled(): number;
-  setPulled(seq: number): void;
-  /** Forgets the whole state. Call it if the hub was replaced, or restored from an older backup. */
-  forget(): void;
-}
+export type Known = ReturnType<typeof openKnown>;
 
 /** Opens the state of this project's exchange with a hub's project. */
-export function openKnown(chain: WriteChain, hub: string): Known {
+export function openKnown(chain: WriteChain, hub: string) {
   const { db, project } = chain;
   const progress = `team ${hub}`;
   const get = <T>(column: 'digest' | 'row', kind: string, key: string): T | undefined =>
     db.one<{ value: T }>(`SELECT ${column} AS value FROM teamItem WHERE project = ? AND hub = ? AND kind = ? AND key = ?`, project, hub, kind, key)
       ?.value ?? undefined;
   return {
-    digest: (kind, key) => get('digest', kind, key),
-    row: (kind, key) => get('row', kind, key),
-    note: ({ kind, key, digest }, row) => {
+    digest: (kind: string, key: string): string | undefined => get('digest', kind, key),
+    /** The number of a row whose only name is its digest. */
+    row: (kind: string, key: string): number | undefined => get('row', kind, key),
+    /** Records that both sides hold the item. Call it inside the transaction that stores it. */
+    note: ({ kind, key, digest }: Pick<SentItem, 'kind' | 'key' | 'digest'>, row: number | undefined): void => {
       db.run(
         'INSERT INTO teamItem (project, hub, kind, key, digest, row) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest, row = excluded.row',
-        project,
-        hub,
-        kind,
-        key,
-        digest,
-        row ?? null,
+        ...[project, hub, kind, key, digest, row ?? null],
       );
     },
-    pulled: () => readProgress(chain, progress),
-    setPulled: (seq) => setProgress(chain, progress, seq),
-    forget: () => {
+    /** The number of the last item that was read from the hub's list. */
+    pulled: (): number => readProgress(chain, progress),
+    setPulled: (seq: number): void => setProgress(chain, progress, seq),
+    /** Forgets the whole state. Call it if the hub was replaced, or restored from an older backup. */
+    forget: (): void => {
       db.run('DELETE FROM teamItem WHERE project = ? AND hub = ?', project, hub);
       db.run('DELETE FROM progress WHERE project = ? AND name = ?', project, progress);
     },

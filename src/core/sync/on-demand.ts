@@ -1,5 +1,5 @@
 import { elsewhere, type Held, refOfHash, theHub } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, type CommitSeq, corrupt, type JsonObject, StemmaError } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, type CommitSeq, corrupt, orUndefined, StemmaError } from '../base/index.js';
 import { outlineVersion, type ReadChain, rememberParsed, type WriteChain } from '../chain/index.js';
 import { receivedOutline } from '../formats/index.js';
 import { countCalls } from '../usage/index.js';
@@ -91,8 +91,7 @@ async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo, along: 
   for (const [i, { artifact, format }] of wanted.entries()) {
     const data = found[i];
     const outline = typeof data === 'string' ? receivedOutline(data) : undefined;
-    if (!outline) continue;
-    outlines.set(`${artifact}:${format}`, outline, outline.entries.length + 1);
+    if (outline) outlines.set(`${artifact}:${format}`, outline, outline.entries.length + 1);
   }
   return wanted.some(({ artifact, format }) => artifact === no && outlines.get(`${artifact}:${format}`) !== undefined);
 }
@@ -105,7 +104,7 @@ const objectsFrom = async (hub: Hub, asked: readonly Held[]): Promise<SentObject
 /** Unpacks the hub's answer. Drops objects that were not requested. */
 function askedObjects(asked: readonly Held[], packed: Uint8Array): SentObject[] {
   const hashes = new Set(asked.map(hexOf));
-  return unpackParcel(packed, noItems).objects.filter(({ hash }) => hashes.has(hash));
+  return unpackParcel(packed).objects.filter(({ hash }) => hashes.has(hash));
 }
 
 async function fetchContents(chain: WriteChain, hub: Hub, ref: ArtifactRef, early: ReturnType<typeof ahead.get>): Promise<void> {
@@ -164,22 +163,16 @@ function storeFetched(chain: WriteChain): void {
     // From now on the outline comes from the content.
     for (const { artifact, format } of last.commits) chain.outlines.delete(`${artifact}:${format}`);
     rememberRecords(chain, last.commits);
-    countCalls(
-      chain,
-      last.commits.map(({ seq }) => seq),
-    );
+    const commits = last.commits.map(({ seq }) => seq);
+    countCalls(chain, commits);
   });
 }
 
 /** Stores fetched contents when no other writer works. If the disk is full, for instance, they are dropped and fetched again when needed. */
 function storeLater(chain: WriteChain): void {
   const last = fetched.get(chain.artifacts);
-  if (last && !chain.db.isFree()) return void fetched.set(chain.artifacts, { ...last, later: storeSoon(chain) });
-  try {
-    storeFetched(chain);
-  } catch (error) {
-    if (!(error instanceof StemmaError)) throw error;
-  }
+  if (last && !chain.db.isFree()) fetched.set(chain.artifacts, { ...last, later: storeSoon(chain) });
+  else orUndefined(() => storeFetched(chain));
 }
 
 /** Fetches an object that the hub has in parts. Returns false for any other object. */
@@ -207,5 +200,3 @@ export async function fetchObjectsOf(chain: WriteChain, hub: Hub, missing: reado
   }
   return bytes;
 }
-
-const noItems = (kind: string, _: JsonObject): string => kind;

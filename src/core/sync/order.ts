@@ -3,7 +3,7 @@ import type { SentItem } from './rows.js';
 import { findRule } from './rules.js';
 
 /** A row that an item refers to, by its kind and name. Objects are not among them: `objectsOf` returns these. */
-export interface Reference {
+interface Reference {
   readonly kind: string;
   readonly key: string;
 }
@@ -22,16 +22,12 @@ export function referencesOf({ kind, body }: Pick<SentItem, 'kind' | 'body'>): R
   ];
 }
 
+const nameOf = ({ kind, key }: Reference): string => `${kind} ${key}`;
+
 /** Orders items after those that they refer to, in linear time, and else as they were. A circle stands where its first item stood. */
 export function inOrder<T extends Pick<SentItem, 'kind' | 'key' | 'body'>>(items: readonly T[]): T[] {
-  const places = new Map<string, number[]>();
-  for (const [i, { kind, key }] of items.entries()) {
-    const name = `${kind} ${key}`;
-    const known = places.get(name);
-    if (known) known.push(i);
-    else places.set(name, [i]);
-  }
-  const below = (i: number): number[] => referencesOf(items[i] as T).flatMap(({ kind, key }) => places.get(`${kind} ${key}`) ?? []);
+  const places = Map.groupBy(items.keys(), (i) => nameOf(items[i] as T));
+  const below = (i: number): number[] => referencesOf(items[i] as T).flatMap((of) => places.get(nameOf(of)) ?? []);
   const ordered: T[] = [];
   const isSeen = new Uint8Array(items.length);
   for (let first = 0; first < items.length; first++) {

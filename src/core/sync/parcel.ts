@@ -44,16 +44,16 @@ export function packParcel({ items, objects }: Parcel, how: keyof typeof levels 
 const compressed = (bytes: Uint8Array, how: keyof typeof levels): Uint8Array =>
   zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels[how] } });
 
-export interface UnpackedParcel extends Parcel {
-  readonly size: number;
-}
-
 /**
  * Unpacks a parcel of `packParcel` and verifies the hash of every object. Digests of items are computed here and never taken from the sender.
- * `keyOf` returns the key of an item, and `most` is the largest unpacked size.
+ * `keyOf` returns the key of an item, which a caller without items leaves out, and `most` is the largest unpacked size.
  * @throws BAD_REQUEST for other bytes.
  */
-export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: JsonObject) => string, most: number = maxParcelBytes): UnpackedParcel {
+export function unpackParcel(
+  packed: Uint8Array,
+  keyOf: (kind: string, body: JsonObject) => string = (kind) => kind,
+  most: number = maxParcelBytes,
+): Parcel & { readonly size: number } {
   const bytes = decompressed(packed, most);
   const end = lengthBytes + (bytes.length < lengthBytes ? Number.POSITIVE_INFINITY : bytes.readUInt32BE(0));
   const header =
@@ -107,7 +107,7 @@ export function unpackTexts(packed: Uint8Array): (string | null)[] {
   return texts.map((text) => (typeof text === 'string' ? text : null));
 }
 
-function decompressed(packed: Uint8Array, most: number = maxParcelBytes): Buffer {
+function decompressed(packed: Uint8Array, most: number): Buffer {
   const limit = Math.min(most, Math.max(freeBytes, packed.length * maxRatio));
   try {
     return zstdDecompressSync(packed, { maxOutputLength: limit });

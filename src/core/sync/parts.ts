@@ -1,5 +1,5 @@
 import { blake3Of, type Put } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, corrupt, type JsonObject } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, corrupt } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Hub, ObjectFacts } from './hub.js';
 import { packParcel, unpackParcel } from './parcel.js';
@@ -47,10 +47,7 @@ function* inSizes(parts: Iterable<Uint8Array>, size: number): Generator<Uint8Arr
 /** Fetches and stores an object in parts, one in memory at a time; stored parts are not fetched again. @throws CORRUPT if they do not match. */
 export async function fetchInParts({ artifacts }: WriteChain, hub: Hub, ref: ArtifactRef, { parts = [], contentType }: ObjectFacts): Promise<Put> {
   const nos: ArtifactNo[] = [];
-  for (const part of parts) {
-    const here = heldAt(artifacts, part);
-    nos.push(here ?? (await fetchPart(artifacts, hub, ref, part)));
-  }
+  for (const part of parts) nos.push(heldAt(artifacts, part) ?? (await fetchPart(artifacts, hub, ref, part)));
   const bytesOf = function* () {
     for (const no of nos) yield artifacts.read(no);
   };
@@ -61,7 +58,7 @@ export async function fetchInParts({ artifacts }: WriteChain, hub: Hub, ref: Art
 }
 
 async function fetchPart(artifacts: WriteChain['artifacts'], hub: Hub, ref: ArtifactRef, part: string): Promise<ArtifactNo> {
-  const { objects } = unpackParcel(await hub.objects([part]), noItems);
+  const { objects } = unpackParcel(await hub.objects([part]));
   const bytes = objects.find(({ hash }) => hash === part)?.bytes;
   if (!bytes) throw corrupt(ref, `The hub does not return a part of ${ref}.`);
   return artifacts.put(bytes, { contentType: partType, policy: 'ephemeral', ttlSeconds: partSeconds, bulk: true }).no;
@@ -76,5 +73,3 @@ function heldAt(artifacts: ReadChain['artifacts'], hash: string): ArtifactNo | u
     return undefined;
   }
 }
-
-const noItems = (kind: string, _: JsonObject): string => kind;

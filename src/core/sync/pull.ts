@@ -1,5 +1,5 @@
 import { refOfHash, theHub } from '../artifacts/index.js';
-import { type ArtifactNo, type Json, type JsonObject, StemmaError, stringAt } from '../base/index.js';
+import { type ArtifactNo, badRequest, type Json, type JsonObject, notFound, StemmaError, stringAt } from '../base/index.js';
 import { holderOf } from '../cards/index.js';
 import { noteReceived, type ReadChain, type StartKind, startKinds, type WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
@@ -144,8 +144,9 @@ const isForLists = ({ kind, body }: SentItem): boolean =>
   kind === 'template' || kind === 'request' || (kind === 'context' && (body.parent ?? null) === null);
 
 /** Fetches objects that the hub has in parts. Adds rows for objects that stay on the hub until they are read, and for expired ones. */
-async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hub, items: readonly SentItem[]): Promise<void> {
-  const missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
+async function expectObjects(work: Pull, hub: Hub, items: readonly SentItem[]): Promise<void> {
+  const { chain, isOnDemand, total } = work;
+  const missing = missingOf(work, items);
   for (let at = 0; at < missing.length; at += objectsAtOnce) {
     const asked = missing.slice(at, at + objectsAtOnce);
     const about = (await hub.about(asked)).slice(0, asked.length);
@@ -157,16 +158,18 @@ async function expectObjects({ chain, places, isOnDemand, total }: Pull, hub: Hu
         await fetchInParts(chain, hub, ref, facts);
         total.objects += 1;
       }
-    if (isOnDemand)
-      copies.expect(
-        theHub,
-        expected.filter(({ isExpired }) => !isExpired),
-      );
+    const held = expected.filter(({ isExpired }) => !isExpired);
+    if (isOnDemand) copies.expect(theHub, held);
   }
 }
 
-async function fetchObjects({ chain, places, total }: Pull, hub: Hub, items: readonly SentItem[]): Promise<void> {
-  let missing = [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
+/** The objects that items need and that have no row here. */
+const missingOf = ({ places }: Pull, items: readonly SentItem[]): string[] =>
+  [...new Set(items.flatMap(objectsOf))].filter((hash) => places.numberOf('artifact', hash) === undefined);
+
+async function fetchObjects(work: Pull, hub: Hub, items: readonly SentItem[]): Promise<void> {
+  const { chain, total } = work;
+  let missing = missingOf(work, items);
   while (missing.length > 0) {
     const asked = new Set(missing.slice(0, objectsAtOnce));
     const objects = unpackParcel(await hub.objects([...asked]), itemKey, maxObjectBytes).objects.filter(({ hash }) => asked.has(hash));
@@ -262,15 +265,10 @@ function storeRow({ chain, rows, places }: Pull, rule: RowRule, item: SentItem, 
     if (rule.kind === 'source') chain.db.run('UPDATE source SET recorded = NULL WHERE no = ?', here);
     return here;
   }
-  const all = { ...values, ...rule.local, ...(hasProject && { project: chain.project }), ...nextPosition(chain, rule, values) };
-  const { rowId } = chain.db.run(
-    `INSERT INTO "${tableOf(rule)}" (${Object.keys(all)
-      .map((name) => `"${name}"`)
-      .join(', ')}) VALUES (${Object.keys(all)
-      .map(() => '?')
-      .join(', ')})`,
-    ...Object.values(all),
-  );
+  const all = Object.entries({ ...values, ...rule.local, ...(hasProject && { project: chain.project }), ...nextPosition(chain, rule, values) });
+  const [columnList, marks] = [all.map(([name]) => `"${name}"`).join(', '), all.map(() => '?').join(', ')];
+  const sql = `INSERT INTO "${tableOf(rule)}" (${columnList}) VALUES (${marks})`;
+  const { rowId } = chain.db.run(sql, ...all.map(([, value]) => value));
   return rule.unnumbered ? undefined : rowId;
 }
 
@@ -317,14 +315,13 @@ function columnValue(places: RowFinder, rule: RowRule, column: string, value: Js
   const table = rule.refs?.[column];
   if (table === undefined) {
     if (typeof value === 'number' || typeof value === 'string') return value;
-    throw new StemmaError('BAD_REQUEST', `The column ${column} of ${rule.kind} holds neither a number nor a text.`, { field: column });
+    throw badRequest(column, `The column ${column} of ${rule.kind} holds neither a number nor a text.`);
   }
   return required(places, table, value);
 }
 
 function required(places: RowFinder, table: string, name: Json): number {
   const no = places.numberOf(table, String(name));
-  if (no === undefined)
-    throw new StemmaError('NOT_FOUND', `It refers to ${table} ${String(name)}, which the hub does not hold.`, { id: String(name) });
+  if (no === undefined) throw notFound(String(name), `It refers to ${table} ${String(name)}, which the hub does not hold.`);
   return no;
 }

@@ -21,7 +21,7 @@ interface Waiting {
 }
 
 /** The items that the hub may lack, ordered so that an item follows those that it refers to. */
-export function* waitingItems(rows: Rows, known: Known, leaves: Leaves): Generator<Waiting> {
+function* waitingItems(rows: Rows, known: Known, leaves: Leaves): Generator<Waiting> {
   for (const rule of rules)
     for (const row of rows.each(rule, (key) => known.digest(rule.kind, key) !== undefined)) {
       const item = rows.item(rule, row);

@@ -1,11 +1,12 @@
 import { type CommitSeq, toTimestamp } from '../base/index.js';
-import { addCommit, type ContextRow, commitAt, type ReadChain, readOutline, rememberAll, type WriteChain } from '../chain/index.js';
+import { addCommit, type ContextRow, commitAt, type ReadChain, type WriteChain } from '../chain/index.js';
 import { type Redaction, redactor, replacedIn, textsOf } from '../export/index.js';
-import { findFormat, recordOfKey } from '../formats/index.js';
+import { findFormat } from '../formats/index.js';
+import { rememberRecords } from './commits.js';
 import { openKnown } from './known.js';
 
 /** Copies of commits without secrets of known patterns. */
-export interface RedactedCopies {
+interface RedactedCopies {
   /** The copies, and the commits that need none. */
   readonly commits: readonly CommitSeq[];
   readonly redactions: readonly Redaction[];
@@ -57,28 +58,20 @@ function copyWith(
   const summary = row.summary === null ? null : replace(row.summary);
   if (left === bytes && parent === row.parent && summary === row.summary) return row;
   const stored = chain.artifacts.put(left, { contentType, bulk: true });
+  const { type, format, template, checkpoint, messageCount, tokenCount, errors } = row;
   const copy = addCommit(chain, {
+    ...{ type, format, template, checkpoint, messageCount, tokenCount, errors },
     parent: parent === null ? null : commitAt(chain, parent),
-    type: row.type,
     artifact: stored.no,
     ref: stored.ref,
-    format: row.format,
-    template: row.template,
     sessionId: row.sessionId === null ? undefined : `${row.sessionId}-redacted`,
-    checkpoint: row.checkpoint,
     summary: summary ?? undefined,
     tags: ['redacted'],
-    messageCount: row.messageCount,
-    tokenCount: row.tokenCount,
-    errors: row.errors,
     entries: chain.db.one<{ entries: number }>('SELECT entries FROM context WHERE seq = ?', row.seq)?.entries ?? 0,
     forked: row.forked === 1,
     // Parent, content and time determine a commit's id. A copy that differs in its summary only needs another time.
     createdAt: toTimestamp(row.createdAt + (left === bytes && parent === row.parent ? 1 : 0)),
   });
-  if (findFormat(row.format)) {
-    const { entries } = readOutline(chain, copy.artifact, copy.format);
-    rememberAll(chain, [{ seq: copy.seq, records: new Set(entries.map(({ key }) => recordOfKey(key))) }]);
-  }
+  rememberRecords(chain, [copy]);
   return copy;
 }

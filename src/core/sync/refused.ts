@@ -4,25 +4,16 @@ import type { OutputOf } from '../contract/index.js';
 import type { Sender, SentItem } from './rows.js';
 
 /** An item that was not stored, with the reason. */
-export type RefusedPull = OutputOf<'team.pull'>['refused'][number];
+type RefusedPull = OutputOf<'team.pull'>['refused'][number];
 
 /** The most refused items of one hub that are remembered, and the most bytes of them. More can only come from a hostile hub. */
 const most = { items: 10_000, bytes: 64 * 1024 * 1024 };
 
 /** The items of a hub that this project refused. The next pull tries them again, because an update or another item may make them valid. */
-export interface RefusedItems {
-  /** Remembers an item. Call it inside a transaction. */
-  add(item: SentItem, reason: string): void;
-  /** Forgets an item and its earlier versions, once this version is stored. Call it inside a transaction. */
-  remove(item: SentItem): void;
-  /** The remembered items, in the order in which they arrived. */
-  items(): SentItem[];
-  /** Every item that is refused now, with the reason. */
-  list(): RefusedPull[];
-}
+export type RefusedItems = ReturnType<typeof openRefused>;
 
 /** Opens the items that this project refused from a hub's project. */
-export function openRefused({ db, project }: WriteChain, hub: string): RefusedItems {
+export function openRefused({ db, project }: WriteChain, hub: string) {
   const forgotten = new Map<string, RefusedPull>();
   const size = (): { items: number; bytes: number } =>
     db.one<{ items: number; bytes: number }>(
@@ -32,18 +23,11 @@ export function openRefused({ db, project }: WriteChain, hub: string): RefusedIt
     ) ?? { items: 0, bytes: 0 };
   let used: ReturnType<typeof size> | undefined;
   return {
-    add: ({ kind, key, digest, body, sender }, reason) => {
+    /** Remembers an item. Call it inside a transaction. */
+    add: ({ kind, key, digest, body, sender }: SentItem, reason: string): void => {
       const text = JSON.stringify(body);
-      const known = db.run(
-        'UPDATE teamRefused SET reason = ? WHERE project = ? AND hub = ? AND kind = ? AND key = ? AND digest = ?',
-        reason,
-        project,
-        hub,
-        kind,
-        key,
-        digest,
-      );
-      if (known.changes > 0) return;
+      const update = 'UPDATE teamRefused SET reason = ? WHERE project = ? AND hub = ? AND kind = ? AND key = ? AND digest = ?';
+      if (db.run(update, reason, project, hub, kind, key, digest).changes > 0) return;
       used ??= size();
       if (used.items >= most.items || used.bytes + text.length > most.bytes) {
         // Said once, by its name. A later pull does not meet it again.
@@ -53,23 +37,18 @@ export function openRefused({ db, project }: WriteChain, hub: string): RefusedIt
       used = { items: used.items + 1, bytes: used.bytes + text.length };
       db.run(
         'INSERT INTO teamRefused (project, hub, kind, key, digest, body, sender, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-        project,
-        hub,
-        kind,
-        key,
-        digest,
-        text,
-        sender === undefined ? null : JSON.stringify(sender),
-        reason,
+        ...[project, hub, kind, key, digest, text, sender === undefined ? null : JSON.stringify(sender), reason],
       );
     },
-    remove: ({ kind, key }) => {
+    /** Forgets an item and its earlier versions, once this version is stored. Call it inside a transaction. */
+    remove: ({ kind, key }: SentItem): void => {
       used ??= size();
       if (used.items === 0) return;
       db.run('DELETE FROM teamRefused WHERE project = ? AND hub = ? AND kind = ? AND key = ?', project, hub, kind, key);
       used = undefined;
     },
-    items: () =>
+    /** The remembered items, in the order in which they arrived. */
+    items: (): SentItem[] =>
       db
         .all<{ kind: string; key: string; digest: string; body: string; sender: string | null }>(
           'SELECT kind, key, digest, body, sender FROM teamRefused WHERE project = ? AND hub = ? ORDER BY no',
@@ -81,7 +60,8 @@ export function openRefused({ db, project }: WriteChain, hub: string): RefusedIt
           body: parseJson(body) as JsonObject,
           sender: sender === null ? undefined : (parseJson(sender) as unknown as Sender),
         })),
-    list: () => [
+    /** Every item that is refused now, with the reason. */
+    list: (): RefusedPull[] => [
       ...db.all<RefusedPull>('SELECT kind, key, reason FROM teamRefused WHERE project = ? AND hub = ? ORDER BY no', project, hub),
       ...forgotten.values(),
     ],

@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { type ArtifactNo, canonicalJson, type Json, type JsonObject, parseJson, StemmaError } from '../base/index.js';
+import { type ArtifactNo, canonicalJson, type Json, type JsonObject, onceFor, parseJson, StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { travelingCalls } from '../requests/index.js';
 import { bodies } from './bodies.js';
@@ -28,7 +28,7 @@ export interface Sender {
 export type SqliteRow = Readonly<Record<string, null | number | string | Uint8Array>>;
 
 /** The columns of a table that are sent, and the column of its row numbers. */
-export interface Shape {
+interface Shape {
   readonly columns: readonly string[];
   readonly number: string | undefined;
   /** The columns that hold bytes. They are sent in hexadecimal. */
@@ -46,26 +46,13 @@ const neverSent = new Set(['project', 'rowSum']);
 const placeOfCommit = new Set(['seq', 'id', 'run', 'depth', 'contextTokens']);
 
 /** Reads the rows of one project and returns their names. It caches names, so open one for each push or pull. */
-export interface Rows {
-  shape(rule: RowRule): Shape;
-  /** The row with a number as an item. */
-  item(rule: RowRule, row: SqliteRow): SentItem;
-  /** All rows of a kind to send, oldest first. Skips calls that the hub is known to hold, because assembling a call is expensive. */
-  each(rule: RowRule, isKnown?: (key: string) => boolean): IterableIterator<SqliteRow>;
-  /** The name of a row, which is the same in every project. */
-  nameOf(table: string, no: number): string;
-}
+export type Rows = ReturnType<typeof openRows>;
 
 /** Opens the rows of a project for reading. */
-export function openRows(chain: WriteChain): Rows {
+export function openRows(chain: WriteChain) {
   const { db, project } = chain;
-  const shapes = new Map<string, Shape>();
   const names = new Map<string, string>();
-  const shape = (rule: RowRule): Shape => {
-    const known = shapes.get(rule.kind) ?? readShape(db, rule);
-    shapes.set(rule.kind, known);
-    return known;
-  };
+  const shape = onceFor((rule: RowRule) => readShape(db, rule));
   const rowAt = (rule: RowRule, no: number): SqliteRow => {
     const column = shape(rule).number ?? rule.numberedBy ?? '';
     const row = db.one<SqliteRow>(`SELECT * FROM "${tableOf(rule)}" WHERE "${column}" = ?`, no);
@@ -100,15 +87,16 @@ export function openRows(chain: WriteChain): Rows {
   };
   return {
     shape,
-    nameOf,
-    item: (rule, row) => {
+    /** A row as an item. */
+    item: (rule: RowRule, row: SqliteRow): SentItem => {
       const body = bodyOf(rule, row);
       const item = { kind: rule.kind, key: nameIn(rule, body), digest: digestItem(rule.kind, body), body };
       const { number } = shape(rule);
       if (number !== undefined) names.set(`${rule.kind} ${row[number]}`, item.key);
       return item;
     },
-    *each(rule, isKnown = () => false) {
+    /** All rows of a kind to send, oldest first. Skips calls that the hub is known to hold, because assembling a call is expensive. */
+    *each(rule: RowRule, isKnown: (key: string) => boolean): Generator<SqliteRow, void> {
       if (rule.calls) {
         for (const call of travelingCalls(chain, (requestId) => isKnown(JSON.stringify([requestId])))) yield { ...call };
         return;
@@ -189,19 +177,13 @@ export function objectsOf({ kind, body }: SentItem): string[] {
 const firstMembers = (list: Json | undefined): Json[] =>
   Array.isArray(list) ? list.map((member) => (Array.isArray(member) ? (member[0] as Json) : member)) : [];
 
-export interface RowFinder {
-  /** The number of the named row of a table; undefined if this project does not have it. */
-  numberOf(table: string, name: string): number | undefined;
-  /** The values of the key columns of a named row in this project; undefined if one of them refers to a missing row. */
-  keyValues(rule: RowRule, name: string): (null | number | string)[] | undefined;
-  /** Remembers the number of a row that was just stored. */
-  note(kind: string, key: string, no: number): void;
-}
+export type RowFinder = ReturnType<typeof openPlaces>;
 
 /** Opens the search for rows by name. `known` returns the number of a row whose only name is its digest. */
-export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: string, key: string) => number | undefined): RowFinder {
+export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: string, key: string) => number | undefined) {
   const { db, project, artifacts } = chain;
   const noted = new Map<string, number>();
+  /** The number of the named row of a table; undefined if this project does not have it. */
   const numberOf = (table: string, name: string): number | undefined => {
     const id = `${table} ${name}`;
     const before = noted.get(id);
@@ -210,6 +192,7 @@ export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: stri
     if (found !== undefined) noted.set(id, found);
     return found;
   };
+  /** The values of the key columns of a named row in this project; undefined if one of them refers to a missing row. */
   const keyValues = (rule: RowRule, name: string): (null | number | string)[] | undefined => {
     const parts = parseJson(name);
     if (!rule.key || !Array.isArray(parts) || parts.length !== rule.key.length) return undefined;
@@ -235,7 +218,9 @@ export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: stri
       ...values,
     )?.no;
   };
-  return { numberOf, keyValues, note: (kind, key, no) => void noted.set(`${kind} ${key}`, no) };
+  /** Remembers the number of a row that was just stored. */
+  const note = (kind: string, key: string, no: number): void => void noted.set(`${kind} ${key}`, no);
+  return { numberOf, keyValues, note };
 }
 
 function objectAt(artifacts: ReadChain['artifacts'], hash: string): ArtifactNo | undefined {

@@ -8,7 +8,7 @@ import { objectsOf, type SentItem } from './rows.js';
 export type Selected = (item: SentItem) => boolean;
 
 /** A person's selection: sessions of a repository, commits with a tag, or a branch by its tip. */
-export type PushSelection = NonNullable<InputOf<'team.push'>['select']>;
+type PushSelection = NonNullable<InputOf<'team.push'>['select']>;
 
 /** Kinds that are sent with selected commits, and the column that names the commit. Cards, boxes and tickets are sent only with the whole project. */
 const ofCommits: Readonly<Record<string, string>> = {
@@ -45,30 +45,18 @@ const digestsOf = (chain: ReadChain, commits: readonly CommitSeq[]): ReadonlySet
 /** The selected commits and their ancestors, oldest first. Without a selection, all commits. @throws BAD_REQUEST if no commit matches. */
 export function selectedCommits(chain: ReadChain, selection: PushSelection): CommitSeq[] {
   const { repository, tag, branch } = selection;
-  if (isEverything(selection))
-    return chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? ORDER BY seq', chain.project).map(({ seq }) => seq);
-  const tips = new Set<CommitSeq>();
-  const add = (sql: string, ...values: (string | number)[]): void => {
-    for (const { seq } of chain.db.all<{ seq: CommitSeq }>(sql, ...values)) tips.add(seq);
-  };
   const { project } = chain;
-  if (branch !== undefined) tips.add(findCommit(chain, branch as ContextId, 'branch').seq);
-  if (repository !== undefined)
-    add(
-      'SELECT seq FROM context WHERE +project = ? AND sessionId IN (SELECT sessionId FROM source WHERE project = ? AND cwd = ?)',
-      project,
-      project,
-      repository,
-    );
-  if (tag !== undefined)
-    add(
-      `SELECT c.seq FROM context c WHERE +c.project = ? AND (EXISTS (SELECT 1 FROM json_each(c.tags) t WHERE t.value = ?) OR c.sessionId IN
-         (SELECT m.sessionId FROM sessionMark m, json_each(m.tags) t WHERE m.project = ? AND t.value = ?))`,
-      project,
-      tag,
-      project,
-      tag,
-    );
+  const read = (sql: string, values: Record<string, string> = {}): CommitSeq[] => chain.db.rows<[CommitSeq]>(sql, { project, ...values }).flat();
+  if (isEverything(selection)) return read('SELECT seq FROM context WHERE project = :project ORDER BY seq');
+  const ofRepository =
+    'SELECT seq FROM context WHERE +project = :project AND sessionId IN (SELECT sessionId FROM source WHERE project = :project AND cwd = :repository)';
+  const withTag = `SELECT c.seq FROM context c WHERE +c.project = :project AND (EXISTS (SELECT 1 FROM json_each(c.tags) t WHERE t.value = :tag) OR
+    c.sessionId IN (SELECT m.sessionId FROM sessionMark m, json_each(m.tags) t WHERE m.project = :project AND t.value = :tag))`;
+  const tips = new Set([
+    ...(branch === undefined ? [] : [findCommit(chain, branch as ContextId, 'branch').seq]),
+    ...(repository === undefined ? [] : read(ofRepository, { repository })),
+    ...(tag === undefined ? [] : read(withTag, { tag })),
+  ]);
   if (tips.size === 0) throw badRequest('select', 'No commit of this project is selected. Check the repository, tag or branch.');
   const all = new Set<CommitSeq>();
   for (const tip of tips) for (let at: CommitSeq | null = tip; at !== null && !all.has(at); at = findParent(chain, at)) all.add(at);
