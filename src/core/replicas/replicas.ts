@@ -17,23 +17,7 @@ type NewReplica = Pick<InputOf<'replica.set'>, 'place' | 'credentials'> & { read
 type Replicated = OutputOf<'replica.replicate'>;
 
 /** The replicas of a project: objects are copied to them in the background, and evicted objects are fetched from them when they are read. */
-export interface Replicas {
-  list(): ReplicaState[];
-  names(): string[];
-  /** @throws BAD_REQUEST for a folder that cannot be created; CONFLICT if the replica's former place has the only copy of an object. */
-  set(name: string, replica: NewReplica): Promise<void>;
-  /** @throws NOT_FOUND; CONFLICT if it has the only copy of an object. */
-  remove(name: string): void;
-  /** Copies waiting objects to every replica that answers. */
-  replicate(): Promise<Replicated>;
-  /** Fetches the evicted object whose read failed with this error, as `fetchEvicted` does. */
-  fetchFor(refusal: unknown): Promise<boolean>;
-  /** Looks for objects in every replica of this machine, as `fetchObjects` does: for repair. */
-  fetch(refs: readonly ArtifactRef[], onFound: (ref: ArtifactRef, bytes: Uint8Array) => void): Promise<Unfetched>;
-  /** Call it after new objects were stored: a run starts soon, in the background. */
-  wake(): void;
-  close(): void;
-}
+export type Replicas = ReturnType<typeof openReplicas>;
 
 interface ReplicaOptions {
   readonly chain: WriteChain;
@@ -45,15 +29,16 @@ interface ReplicaOptions {
 const soonMs = 500;
 
 /** Opens the replicas of a project. Nothing is copied before `wake` or `replicate`. */
-export function openReplicas({ chain, projectId, machine, vault }: ReplicaOptions): Replicas {
+export function openReplicas({ chain, projectId, machine, vault }: ReplicaOptions) {
   const { artifacts } = chain;
   const connections = openConnections(chain.clock, vault);
   const settings = () => machine.of(projectId);
   const runner = openRunner(chain, settings, connections);
   return {
-    list: () => listReplicas(chain, settings(), connections),
-    names: () => [...settings().keys()],
-    set: async (name, { place, takes, credentials }) => {
+    list: (): ReplicaState[] => listReplicas(chain, settings(), connections),
+    names: (): string[] => [...settings().keys()],
+    /** @throws BAD_REQUEST for a folder that cannot be created; CONFLICT if the replica's former place has the only copy of an object. */
+    set: async (name: string, { place, takes, credentials }: NewReplica): Promise<void> => {
       if (place.kind === 'folder' && credentials) throw badRequest('credentials', 'A folder takes no credentials. Leave them out.');
       const given = credentials && (await storable(credentials, vault));
       if (place.kind === 'folder') makeFolder(place.dir);
@@ -65,7 +50,8 @@ export function openReplicas({ chain, projectId, machine, vault }: ReplicaOption
       artifacts.copies.trackUse();
       runner.plan(soonMs);
     },
-    remove: (name) => {
+    /** @throws NOT_FOUND; CONFLICT if it has the only copy of an object. */
+    remove: (name: string): void => {
       const { db, project } = chain;
       const isNamed = db.one('SELECT 1 FROM replica WHERE project = ? AND name = ?', project, name) !== undefined;
       if (!isNamed && !settings().has(name)) throw notFound(name, `This project has no replica ${inWords(name)}.`);
@@ -77,15 +63,20 @@ export function openReplicas({ chain, projectId, machine, vault }: ReplicaOption
       machine.set(projectId, name, undefined);
       connections.drop(name);
     },
-    replicate: () => runner.run(() => true),
-    fetchFor: (refusal) => fetchEvicted(chain, settings(), connections, refusal),
-    fetch: (refs, onFound) => fetchObjects(settings(), connections, refs, onFound),
-    wake: () => {
+    /** Copies waiting objects to every replica that answers. */
+    replicate: (): Promise<Replicated> => runner.run(() => true),
+    /** Fetches the evicted object whose read failed with this error, as `fetchEvicted` does. */
+    fetchFor: (refusal: unknown): Promise<boolean> => fetchEvicted(chain, settings(), connections, refusal),
+    /** Looks for objects in every replica of this machine, as `fetchObjects` does: for repair. */
+    fetch: (refs: readonly ArtifactRef[], onFound: (ref: ArtifactRef, bytes: Uint8Array) => void): Promise<Unfetched> =>
+      fetchObjects(settings(), connections, refs, onFound),
+    /** Call it after new objects were stored: a run starts soon, in the background. */
+    wake: (): void => {
       if (runner.isPlanned() || settings().size === 0) return;
       artifacts.copies.trackUse();
       runner.plan(soonMs);
     },
-    close: () => {
+    close: (): void => {
       runner.close();
       connections.close();
     },

@@ -114,12 +114,7 @@ function callsIn(chain: ReadChain, { seq, artifact, format, type, ...row }: Row)
 }
 
 /** Stores the calls of new commits inside a transaction. */
-export interface CallRecorder {
-  /** Takes commits, which are stored once they are many. */
-  add(commits: readonly CountedCommit[]): void;
-  /** Stores what was taken. Call it before the transaction ends, and before a question about calls. */
-  settle(): void;
-}
+export type CallRecorder = ReturnType<typeof openRecorder>;
 
 /** The commits that a recorder stores together. */
 const recordedAtOnce = 1_000;
@@ -128,11 +123,12 @@ const recordedAtOnce = 1_000;
  * Opens a recorder. Reads the calls of earlier commits first if they are few; otherwise they stay pending, and the new commits are read again with
  * them.
  */
-export function openRecorder(chain: WriteChain): CallRecorder {
+export function openRecorder(chain: WriteChain) {
   const pending = pendingCommits(chain, fewCommits);
   if (pending > 0 && pending < fewCommits) backfillBatch(chain);
   const isCurrent = pending < fewCommits;
   let taken: CountedCommit[] = [];
+  /** Stores what was taken. Call it before the transaction ends, and before a question about calls. */
   const settle = (): void => {
     if (taken.length === 0) return;
     recordCalls(chain, taken, pricerOf(chain));
@@ -140,7 +136,8 @@ export function openRecorder(chain: WriteChain): CallRecorder {
     if (isCurrent) progress.readTo(chain, undefined);
   };
   return {
-    add: (commits) => {
+    /** Takes commits, which are stored once they are many. */
+    add: (commits: readonly CountedCommit[]): void => {
       taken.push(...commits);
       if (taken.length >= recordedAtOnce) settle();
     },

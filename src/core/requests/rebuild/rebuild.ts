@@ -56,13 +56,7 @@ interface BodyMember {
 }
 
 /** Rebuilds calls for one question. Content that they share is read once. */
-export interface Rebuilder {
-  rebuild(call: StoredCall): RebuiltCall;
-  /** The digest of the body as the runtime computes it, lower-case hex; undefined if a message that it covers is missing. */
-  digest(call: StoredCall, rebuilt: RebuiltCall): string | undefined;
-  body(rebuilt: RebuiltCall): JsonObject;
-  readonly reader: MessageReader;
-}
+export type Rebuilder = ReturnType<typeof openRebuilder>;
 
 /** Members of a body that no digest covers. */
 export const outsideDigest: ReadonlySet<string> = new Set(['metadata', 'stream', 'thread', 'diagnostics', 'safeguards', 'data_flow']);
@@ -70,7 +64,7 @@ export const outsideDigest: ReadonlySet<string> = new Set(['metadata', 'stream',
 const headerParameter = 'betas';
 
 /** Opens a rebuilder for one question. Long because its functions share the parts of calls that were rebuilt earlier. */
-export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifacts'>): Rebuilder {
+export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifacts'>) {
   const { db, artifacts } = chain;
   const reader = messageReader(chain);
   const read = onceFor((no: ArtifactNo) => artifacts.read(no));
@@ -105,7 +99,7 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
 
   return {
     reader,
-    rebuild(call) {
+    rebuild(call: StoredCall): RebuiltCall {
       const details = callDetails(read(call.page).subarray(call.start, call.start + call.size));
       const messages = listAt(call);
       const recorded = marksOf(details.cacheControl);
@@ -128,7 +122,8 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
           (gap !== undefined ? gapInWords(messages[gap] as number, gap) : typeof recorded === 'string' ? recorded : misplaced && lostMark(misplaced)),
       };
     },
-    digest(call, { details, layout, members, messages, marks, missing }) {
+    /** The digest of the body as the runtime computes it, lower-case hex; undefined if a message that it covers is missing. */
+    digest(call: StoredCall, { details, layout, members, messages, marks, missing }: RebuiltCall): string | undefined {
       if (missing.length) return undefined;
       // A captured call may have no list, or have a parameter with another value in its place.
       const list = members.has(layout.list) || details.wire?.order.includes(layout.list) === false ? undefined : layout.list;
@@ -149,7 +144,7 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
         hash.update(`,${JSON.stringify(name)}:`).update((covered.get(name) as BodyMember).canonical());
       return hash.update('}').digest('hex');
     },
-    body({ details, layout, members, messages, marks }) {
+    body({ details, layout, members, messages, marks }: RebuiltCall): JsonObject {
       const list = readValues(reader, messages);
       for (const [at, marked] of marks) if (list[at]) list[at] = markedMessage(list[at], marked) ?? list[at];
       const values = Object.fromEntries([...members].map(([name, { value }]) => [name, value])) as JsonObject;

@@ -8,17 +8,13 @@ import type { PageText } from '../shared/pages.js';
 /** The message of a hash in the file, verified, or the reason why it is missing. */
 type ResolvedMessage = { readonly message: PageText; readonly range: ByteRange | undefined } | { readonly gap: string };
 
-export interface Resolver {
-  find(hash: string, isStored: () => boolean): ResolvedMessage | 'stored';
-  /** The whole message of a reply, with its hash. It is stored now, because the next call will refer to it. */
-  reply(messageId: string, isStored: (hash: string) => boolean): { readonly hash: string; readonly message: PageText } | undefined;
-}
+export type Resolver = ReturnType<typeof openResolver>;
 
 /** No real reply has more blocks. Parts of longer replies are not searched. */
 const maxBlocks = 256;
 
 /** Opens a resolver for the messages of a part of a file. */
-export function openResolver(file: Uint8Array, from: number, records: Records): Resolver {
+export function openResolver(file: Uint8Array, from: number, records: Records) {
   const stretch = lookup(records);
   // Almost every message is in this part. The whole file is read only if one is missing, for instance a reply that began before this part.
   const whole = once(() => (from > 0 ? lookup(readRecords(file)) : stretch));
@@ -26,7 +22,7 @@ export function openResolver(file: Uint8Array, from: number, records: Records): 
   const prompts = once(() => new Map([...userMessages(file)].flatMap((text) => hashed(text))));
   const found = onceFor(stretch.find);
   return {
-    find(hash, isStored) {
+    find(hash: string, isStored: () => boolean): ResolvedMessage | 'stored' {
       const here = found(hash);
       if (here) return here;
       if (isStored()) return 'stored';
@@ -35,7 +31,8 @@ export function openResolver(file: Uint8Array, from: number, records: Records): 
       const message = parts().get(hash) ?? prompts().get(hash);
       return message ? { message, range: undefined } : { gap: 'no message, reply or prompt of its file has this hash' };
     },
-    reply(messageId, isStored) {
+    /** The whole message of a reply, with its hash. It is stored now, because the next call will refer to it. */
+    reply(messageId: string, isStored: (hash: string) => boolean): { readonly hash: string; readonly message: PageText } | undefined {
       const quick = stretch.reply(messageId);
       if (!quick || (quick.hash !== undefined && isStored(quick.hash))) return undefined;
       const [entry] = hashed(quick.message.text);

@@ -2,19 +2,14 @@ import { type ArtifactNo, decodeText, type Json } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import { type ListPage, listText, openPage, textAt } from './pages.js';
 
-export interface OpenPage {
+interface OpenPage {
   readonly first: number;
   readonly count: number;
   readonly page: ListPage;
 }
 
 /** Reads stored messages by number. Opened pages stay in memory, so use one reader for one question only. */
-export interface MessageReader {
-  /** The page of a message. Its index in the page is its number minus the page's first number. @throws CORRUPT if the bytes are damaged. */
-  pageOf(no: number): OpenPage;
-  /** The value of a message. @throws CORRUPT if the bytes are damaged. */
-  valueAt(no: number): Json;
-}
+export type MessageReader = ReturnType<typeof messageReader>;
 
 const holds = ({ first, count }: OpenPage, no: number): boolean => no >= first && no < first + count;
 
@@ -38,7 +33,7 @@ export function readValues(reader: MessageReader, numbers: readonly number[]): J
 }
 
 /** A reader of the project's stored messages. */
-export function messageReader(chain: Pick<ReadChain, 'db' | 'project' | 'artifacts'>): MessageReader {
+export function messageReader(chain: Pick<ReadChain, 'db' | 'project' | 'artifacts'>) {
   const { db, project, artifacts } = chain;
   /** By their first messages, in order. */
   const open: OpenPage[] = [];
@@ -59,6 +54,7 @@ export function messageReader(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
     return page;
   };
 
+  /** The page of a message. Its index in the page is its number minus the page's first number. @throws CORRUPT if the bytes are damaged. */
   const pageOf = (no: number): OpenPage => {
     if (!last || !holds(last, no)) last = opened(no);
     return last;
@@ -66,7 +62,8 @@ export function messageReader(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
 
   return {
     pageOf,
-    valueAt: (no) => {
+    /** The value of a message. @throws CORRUPT if the bytes are damaged. */
+    valueAt: (no: number): Json => {
       const { first, page } = pageOf(no);
       return JSON.parse(decodeText(textAt(page, no - first))) as Json;
     },
