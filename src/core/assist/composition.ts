@@ -75,11 +75,7 @@ const taskCalls: Readonly<Record<Task, (chain: ReadChain, request: Request) => T
   compact: compactionCall,
   judge: judgmentCall,
 };
-const noCall: Readonly<Record<Task, string>> = {
-  summarize: 'contains no text to summarize',
-  compact: 'has nothing to shorten',
-  judge: 'lost nothing',
-};
+const noCall: Record<Task, string> = { summarize: 'contains no text to summarize', compact: 'has nothing to shorten', judge: 'lost nothing' };
 
 /** The fields of every task. The router adds the project's switch for sharing to each request. */
 const ofTask = ['wire', 'model', 'enableShareContext'];

@@ -83,9 +83,7 @@ function piecesOf(chain: ReadChain, steps: readonly Step[], deltas: readonly Rem
   return pieces;
 }
 
-const commitsIn = (memory: readonly RecordedMessage[]): ContextId[] => [
-  ...new Set(memory.flatMap(({ from }) => from.map(({ source }) => source.commit))),
-];
+const commitsIn = (all: readonly RecordedMessage[]): ContextId[] => [...new Set(all.flatMap(({ from }) => from.map(({ source }) => source.commit)))];
 
 function sliceOf(chain: ReadChain, pieces: readonly Piece[], from: number, to: number): RecordedMessage[] {
   const found: RecordedMessage[] = [];

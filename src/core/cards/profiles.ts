@@ -59,7 +59,7 @@ export function profileNamed(chain: ReadChain, name: string): Profile | undefine
 export function findProfile(chain: ReadChain, name: string): OutputOf<'profile.find'> {
   const profile = profileNamed(chain, name);
   if (!profile) throw noProfile(chain, name);
-  return shownProfile(profile);
+  return shown(profile);
 }
 
 const noProfile = (chain: ReadChain, name: string): Error =>
@@ -77,19 +77,15 @@ export function deleteProfile(chain: WriteChain, name: string, deleted: boolean)
 
 /** Lists the profiles of the project. */
 export const listProfiles = (chain: ReadChain): OutputOf<'profile.list'> =>
-  chain.db.all<Row>(`${select} WHERE p.project = ? AND ${present} ORDER BY p.key`, chain.project).map((row) => shownProfile(toProfile(chain, row)));
+  chain.db.all<Row>(`${select} WHERE p.project = ? AND ${present} ORDER BY p.key`, chain.project).map((row) => shown(toProfile(chain, row)));
 
-const shownProfile = ({ name, profileBoxId, card }: Profile): OutputOf<'profile.find'> => ({
+const shown = ({ name, profileBoxId, card }: Profile): OutputOf<'profile.find'> => ({ name, profileBoxId, ...(card && { cardId: card.cardId }) });
+
+const toProfile = (chain: ReadChain, { name, boxId, box }: Row): Profile => ({
   name,
-  profileBoxId,
-  ...(card && { cardId: card.cardId }),
-});
-
-const toProfile = (chain: ReadChain, row: Row): Profile => ({
-  name: row.name,
-  profileBoxId: row.boxId,
-  boxNo: row.box,
-  card: profileCardOf(chain, row.box),
+  profileBoxId: boxId,
+  boxNo: box,
+  card: profileCardOf(chain, box),
 });
 
 /** The profile card of a box: its first card of type sys.profile, else its first card. */

@@ -6,11 +6,7 @@ import { refuse } from './refusals.js';
 /** The request body of a provider. @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider accepts a call without its result. */
 export function requestBody(messages: readonly MemoryMessage[], wire: Wire, model = 'MODEL'): Json {
   checkPairing(
-    messages.map((message) => ({
-      role: message.role,
-      toolCalls: toolCallsOf(message).map(({ id }) => id),
-      results: [answeredCall(message) ?? []].flat(),
-    })),
+    messages.map((each) => ({ role: each.role, toolCalls: toolCallsOf(each).map(({ id }) => id), results: [answeredCall(each) ?? []].flat() })),
   );
   const system = systemTexts(messages);
   switch (wire) {

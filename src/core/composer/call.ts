@@ -41,9 +41,11 @@ export interface ComposedCall extends Composed {
 }
 
 /** The process by which a kind of call is composed. */
-const processes: Readonly<Record<CallKind, Process>> = {
-  ...{ turn: 'react', run: 'react' },
-  ...{ answer: 'sequential', question: 'sequential' },
+const processes: Record<CallKind, Process> = {
+  turn: 'react',
+  run: 'react',
+  answer: 'sequential',
+  question: 'sequential',
   worker: 'mapreduce-worker',
 };
 

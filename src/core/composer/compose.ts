@@ -123,11 +123,7 @@ function offerOfQuery({ query, queryPath, turnId }: ComposeInput): readonly Offe
 }
 
 /** A message of memory as a composition has it. */
-export const asCheckpoint = (message: MemoryMessage): ComposedMessage => ({
-  ...message,
-  layer: 'checkpoint_messages',
-  tokens: countMessage(message),
-});
+export const asCheckpoint = (given: MemoryMessage): ComposedMessage => ({ ...given, layer: 'checkpoint_messages', tokens: countMessage(given) });
 
 const composedOf = ({ layer, messages }: Offer): readonly ComposedMessage[] =>
   messages.map((message) => ({ ...message, layer, tokens: countMessage(message) }));

@@ -41,7 +41,7 @@ export function exportExperiment(chain: ReadChain, input: InputOf<'experiment.ex
 
 const tableLines = ({ results }: Experiment): string[][] => [
   columns.map(([name]) => name),
-  ...results.map((result) => columns.map(([, of]) => of(result))),
+  ...results.map((row) => columns.map(([, of]) => of(row))),
 ];
 
 /** CSV as in RFC 4180. */

@@ -3,11 +3,7 @@ import type { NewCard } from '../cards/index.js';
 import type { CardContent } from '../contract/index.js';
 
 /** Handles `submit_result`: its result and the deliverable, or the refusal for the model. `required` lists the task's fields in order. */
-export function submitted(
-  args: Readonly<Record<string, unknown>>,
-  required: readonly string[],
-  toolCallId: string,
-): { complete: boolean; cards: NewCard[] } {
+export function submitted(args: Record<string, unknown>, required: readonly string[], toolCallId: string): { complete: boolean; cards: NewCard[] } {
   const refused = (message: string): { complete: boolean; cards: NewCard[] } => {
     const error = { code: 'internal_error', message, source: 'worker' };
     return { complete: false, cards: [resultCard(toolCallId, { status: 'failed', after_execution: 'suspend', result: null, error })] };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WriteChain } from '../chain/index.js';
 import { agentNamed, askExpert, delegate, forkJoin, launchPrincipal, registerAgent } from '../handover/index.js';
-import { type Actor, type Tool, text, tool } from './tool.js';
+import { type Actor, type Done, type Tool, text, tool } from './tool.js';
 
 /** Whether the answers of the turns that a tool handed out become its result. */
 export const waitsFor = (name: string): boolean => name === 'fork_join' || name === 'ask_expert';
@@ -17,16 +17,17 @@ const task = z.strictObject({
   target_ref: text('The profile for `new`, or the id of the agent.'),
   instruction: text('What to do.'),
 });
-const taskOf = ({ target_strategy: targetStrategy, target_ref: targetRef, instruction }: z.output<typeof task>) => ({
-  targetStrategy,
-  targetRef,
-  instruction,
+const taskOf = (each: z.output<typeof task>) => ({ targetStrategy: each.target_strategy, targetRef: each.target_ref, instruction: each.instruction });
+/** The answer about a turn that an agent handed out and does not wait for. */
+const started = ({ status, agentId, agentTurnId, turns }: ReturnType<typeof delegate>): Done => ({
+  result: { status, agent_id: agentId, agent_turn_id: agentTurnId },
+  handed: { turns, wait: false },
 });
+
 export const handoverTools: readonly Tool[] = [
-  tool('delegate_async', 'Hands an instruction to another agent and continues without its answer.', task, (chain, actor, input) => {
-    const { status, agentId, agentTurnId, turns } = delegate(chain, { sourceAgentId: ensureAgent(chain, actor), ...taskOf(input) });
-    return { result: { status, agent_id: agentId, agent_turn_id: agentTurnId }, handed: { turns, wait: false } };
-  }),
+  tool('delegate_async', 'Hands an instruction to another agent and continues without its answer.', task, (chain, actor, input) =>
+    started(delegate(chain, { sourceAgentId: ensureAgent(chain, actor), ...taskOf(input) })),
+  ),
   tool(
     'fork_join',
     'Hands tasks to several agents at once and returns all their results.',
@@ -35,13 +36,8 @@ export const handoverTools: readonly Tool[] = [
       fail_fast: z.boolean().optional().describe('Cancel the other tasks when one fails.'),
       deadline_seconds: z.number().positive().optional().describe('The number of seconds after which open tasks time out.'),
     }),
-    (chain, actor, input) => {
-      const { turns, batchId } = forkJoin(chain, {
-        sourceAgentId: ensureAgent(chain, actor),
-        tasks: input.tasks.map(taskOf),
-        failFast: input.fail_fast,
-        deadlineSeconds: input.deadline_seconds,
-      });
+    (chain, actor, { tasks, fail_fast: failFast, deadline_seconds: deadlineSeconds }) => {
+      const { turns, batchId } = forkJoin(chain, { sourceAgentId: ensureAgent(chain, actor), tasks: tasks.map(taskOf), failFast, deadlineSeconds });
       return { handed: { turns, wait: waitsFor('fork_join'), batchId } };
     },
   ),
@@ -53,13 +49,8 @@ export const handoverTools: readonly Tool[] = [
       question: text('The question.'),
       include_history: z.boolean().optional().describe('Pass on the output of this turn so far.'),
     }),
-    (chain, actor, input) => {
-      const { turns } = askExpert(chain, {
-        sourceAgentId: ensureAgent(chain, actor),
-        profileName: input.profile_name,
-        question: input.question,
-        includeHistory: input.include_history,
-      });
+    (chain, actor, { profile_name: profileName, question, include_history: includeHistory }) => {
+      const { turns } = askExpert(chain, { sourceAgentId: ensureAgent(chain, actor), profileName, question, includeHistory });
       return { handed: { turns, wait: waitsFor('ask_expert') } };
     },
   ),
@@ -67,13 +58,7 @@ export const handoverTools: readonly Tool[] = [
     'launch_principal',
     'Starts a new agent with a profile and an instruction, and continues without its answer.',
     z.strictObject({ profile_name: text('The profile.'), instruction: text('What to do.') }),
-    (chain, actor, input) => {
-      const { status, agentId, agentTurnId, turns } = launchPrincipal(chain, {
-        sourceAgentId: ensureAgent(chain, actor),
-        profileName: input.profile_name,
-        instruction: input.instruction,
-      });
-      return { result: { status, agent_id: agentId, agent_turn_id: agentTurnId }, handed: { turns, wait: false } };
-    },
+    (chain, actor, { profile_name: profileName, instruction }) =>
+      started(launchPrincipal(chain, { sourceAgentId: ensureAgent(chain, actor), profileName, instruction })),
   ),
 ];

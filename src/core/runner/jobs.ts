@@ -80,12 +80,8 @@ export interface NewJob extends JobTarget {
 export function takeJob(chain: WriteChain, input: NewJob): Job {
   return chain.db.transaction(() => {
     interruptDeadJobs(chain);
-    const holder = chain.db.one<{ jobId: string }>(
-      "SELECT jobId FROM job WHERE project = ? AND holds = ? AND status = 'running'",
-      chain.project,
-      input.holds,
-    );
-    if (holder) throw conflict(`The job ${holder.jobId} already works here. Stop it first, or wait until it has ended.`, { id: holder.jobId });
+    const [id] = chain.db.column<string>("SELECT jobId FROM job WHERE project = ? AND holds = ? AND status = 'running'", chain.project, input.holds);
+    if (id) throw conflict(`The job ${id} already works here. Stop it first, or wait until it has ended.`, { id });
     if (input.rule !== null) refuseForRule(chain, { ...input, rule: input.rule });
     const now = chain.clock();
     const { what, performer, limits, tools, sharing, most: _, ...row } = input;
@@ -122,10 +118,7 @@ export const toolsIn = (stored: string | null): string[] | undefined =>
   stored === null ? undefined : ((parseJson(stored) ?? []) as unknown as string[]);
 
 /** What is given, else what a job decides. */
-export const givenOr = (given: Decided, job: Decided | undefined): Decided => ({
-  tools: given.tools ?? job?.tools,
-  sharing: given.sharing ?? job?.sharing,
-});
+export const givenOr = (given: Decided, job?: Decided): Decided => ({ tools: given.tools ?? job?.tools, sharing: given.sharing ?? job?.sharing });
 
 /** What a rule may not start: work that another process has carried out meanwhile, and more jobs than are allowed at once. @throws CONFLICT */
 function refuseForRule(chain: ReadChain, { work, rule, most }: Pick<NewJob, 'work' | 'most'> & { readonly rule: string }): void {
@@ -242,13 +235,7 @@ export type Happening = Omit<JobEvent, 'jobId' | 'number' | 'at'>;
 /** Stores an event of a job. Replaces the incomplete event with the same number. */
 export function noteEvent(chain: WriteChain, jobId: string, number: number, happening: Happening): JobEvent {
   const at = chain.clock();
-  chain.db.run(
-    'INSERT OR REPLACE INTO jobEvent (job, number, at, event) VALUES (?, ?, ?, ?)',
-    readJob(chain, jobId).no,
-    number,
-    at,
-    JSON.stringify(happening),
-  );
+  chain.db.run('REPLACE INTO jobEvent (job, number, at, event) VALUES (?, ?, ?, ?)', readJob(chain, jobId).no, number, at, JSON.stringify(happening));
   return { jobId, number, at: toTimestamp(at), ...happening };
 }
 

@@ -59,12 +59,7 @@ export interface Workshop {
   /** The folders of tries whose names begin with this text. */
   made(beginning: string): Promise<readonly MadeFolder[]>;
   /** Runs a command in the folder of a try. It reads `input`. */
-  check(
-    command: string,
-    folder: string | undefined,
-    input: string,
-    environment?: readonly string[],
-  ): Promise<{ readonly passed: boolean; readonly output: string }>;
+  check(command: string, folder: string | undefined, input: string, environment?: readonly string[]): Promise<{ passed: boolean; output: string }>;
   /** Removes a folder that `make` made. Other folders stay. */
   remove(folder: string): Promise<void>;
 }

@@ -17,7 +17,7 @@ const byRights: readonly PermissionMode[] = ['plan', 'default', 'acceptEdits', '
 const isPerson = ({ db, project }: ReadChain, name: string): boolean =>
   looksLikePerson(
     name,
-    db.all<{ entityId: string; name: string }>("SELECT entityId, name FROM entity WHERE project = ? AND type = 'human'", project),
+    db.all<Record<'entityId' | 'name', string>>("SELECT entityId, name FROM entity WHERE project = ? AND type = 'human'", project),
   );
 
 /** The name in which the tools of a job act. Who does the work of a person does not become that person. */

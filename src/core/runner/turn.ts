@@ -126,14 +126,14 @@ async function step(parts: TurnCallParts, agentTurnId: string, model: string, le
 
 /** The calls with ids that no other call with a stored or awaited result has: some models count from zero again in each reply. */
 function withOwnIds(chain: ReadChain, calls: readonly CalledTool[]): CalledTool[] {
-  const open = chain.db.all<{ waiting: string }>(
+  const open = chain.db.column<string>(
     "SELECT waiting FROM agentTurn WHERE project = ? AND status = 'suspended' AND waiting IS NOT NULL",
     chain.project,
   );
   const used = new Set<string>();
   const isUsed = (id: string): boolean =>
     used.has(id) ||
-    open.some(({ waiting }) => waiting.includes(JSON.stringify(id))) ||
+    open.some((waiting) => waiting.includes(JSON.stringify(id))) ||
     chain.db.one("SELECT 1 FROM card WHERE project = ? AND toolCallId = ? AND type = 'tool.result' AND entryKey IS NULL", chain.project, id) !==
       undefined;
   return calls.map((call) => {

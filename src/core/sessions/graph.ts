@@ -68,8 +68,5 @@ export const pageIsDue = (chain: ReadChain): boolean =>
 /** Stores the newest rows. */
 function storePage(chain: WriteChain, page: Page): void {
   const data = Buffer.from(JSON.stringify(page));
-  chain.db.run(
-    'INSERT OR REPLACE INTO graphGroup (project, name, state, data) VALUES (?, ?, ?, ?)',
-    ...[chain.project, name, pageState(chain), data],
-  );
+  chain.db.run('REPLACE INTO graphGroup (project, name, state, data) VALUES (?, ?, ?, ?)', chain.project, name, pageState(chain), data);
 }

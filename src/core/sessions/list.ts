@@ -195,16 +195,11 @@ export function mainTitles(chain: ReadChain, ends: readonly ContextId[]): Readon
   return new Map([...titles, ...[...clustersOf(chain).of(wanted)].flatMap((cluster) => titlesIn(chain, cluster, wanted, marks))]);
 }
 
-function titlesIn(
-  chain: ReadChain,
-  cluster: Cluster,
-  wanted: ReadonlySet<ContextId>,
-  marks: ReadonlyMap<string, SessionMark>,
-): [ContextId, string][] {
+function titlesIn(chain: ReadChain, cluster: Cluster, ids: ReadonlySet<ContextId>, marks: ReadonlyMap<string, SessionMark>): [ContextId, string][] {
   const forest = forestOf(chain, cluster);
   const keys = new Map<string, ForestNode[]>();
   for (const node of forest.nodes) {
-    const key = wanted.has(node.id) ? forest.keyOf(node) : undefined;
+    const key = ids.has(node.id) ? forest.keyOf(node) : undefined;
     if (key !== undefined) keys.set(key, []);
   }
   if (keys.size === 0) return [];
@@ -213,7 +208,7 @@ function titlesIn(
   return [...keys].flatMap(([key, own]): [ContextId, string][] => {
     const main = mainTip(forest, own);
     const [first] = own;
-    if (!main || !wanted.has(main.id)) return [];
+    if (!main || !ids.has(main.id)) return [];
     const isSubagent = first !== undefined && forest.subagentOf.has(first.seq);
     return [[main.id, marks.get(key)?.title ?? sessionTitle(chain, own, files.get(key)?.titles ?? [], isSubagent) ?? namelessTitle(key)]];
   });

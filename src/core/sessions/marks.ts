@@ -41,10 +41,7 @@ export function markSession(chain: WriteChain, sessionId: string, change: Partia
 export const branchMarks = (chain: ReadChain): ReadonlyMap<CommitSeq, BranchMark> =>
   new Map(
     chain.db
-      .all<BranchMark & { readonly context: CommitSeq }>(
-        'SELECT context, title, archivedAt, deletedAt FROM branchMark WHERE project = ?',
-        chain.project,
-      )
+      .all<BranchMark & { context: CommitSeq }>('SELECT context, title, archivedAt, deletedAt FROM branchMark WHERE project = ?', chain.project)
       .map(({ context, ...mark }) => [context, mark]),
   );
 

@@ -64,10 +64,7 @@ function damagedSessions(chain: ReadChain, links: Made['links']): ReadonlySet<st
 }
 
 /** Of all clusters, those whose stored sessions are out of date; and the names of stored clusters that are gone. */
-export function staleClusters(
-  chain: ReadChain,
-  stated: readonly StatedCluster[],
-): { readonly stale: readonly StatedCluster[]; readonly gone: readonly number[] } {
+export function staleClusters(chain: ReadChain, stated: readonly StatedCluster[]): { stale: readonly StatedCluster[]; gone: readonly number[] } {
   const rows = chain.db.all<{ run: number; mark: string }>('SELECT run, mark FROM sessionCluster WHERE project = ?', chain.project);
   const marks = new Map(rows.map(({ run, mark }) => [run, mark] as const));
   const names = new Set(stated.map(({ cluster }) => clusterName(cluster)));
@@ -129,10 +126,7 @@ export interface SessionSketch
 const areCurrent = (chain: ReadChain): boolean => !chain.artifacts.copies.expects() && !sessionsAreDue(chain);
 
 /** The titles of stored sessions, by the ends of their main branches; and the ends whose sessions are not stored. */
-export function storedTitles(
-  chain: ReadChain,
-  ends: readonly ContextId[],
-): { readonly titles: ReadonlyMap<ContextId, string>; readonly others: readonly ContextId[] } {
+export function storedTitles(chain: ReadChain, ends: readonly ContextId[]): { titles: ReadonlyMap<ContextId, string>; others: readonly ContextId[] } {
   if (ends.length === 0 || !areCurrent(chain)) return { titles: new Map(), others: ends };
   const clusters = new Map(
     chain.db.rows<[ContextId, number]>(

@@ -83,10 +83,7 @@ export function fromGitHub(value: Json | undefined): ForeignTickets {
   const replies = all.flatMap(({ item, under }) => replyOf(item, under, all));
   const tickets = all
     .flatMap(({ item, under }) => issueOf(item) ?? findingOf(item, under) ?? [])
-    .map((ticket) => ({
-      ...ticket,
-      body: [ticket.body, ...replies.filter((reply) => reply.under === ticket.origin).map(asText)].join('\n\n').trim(),
-    }));
+    .map((ticket) => ({ ...ticket, body: [ticket.body, ...replies.filter(({ under }) => under === ticket.origin).map(asText)].join('\n\n').trim() }));
   return { tickets, reviews: all.flatMap(({ item, under }) => reviewOf(item, under) ?? []) };
 }
 
@@ -153,11 +150,7 @@ function findingOf(item: Item, under: string | undefined): ForeignTicket | undef
   };
 }
 
-const verdictOf: Readonly<Record<string, ForeignReview['verdict']>> = {
-  approved: 'approved',
-  changes_requested: 'changes_requested',
-  commented: 'commented',
-};
+const verdictOf: Record<string, ForeignReview['verdict']> = { approved: 'approved', changes_requested: 'changes_requested', commented: 'commented' };
 
 function reviewOf(item: Item, under: string | undefined): ForeignReview | undefined {
   const verdict = verdictOf[stringAt(item, 'state')?.toLowerCase() ?? ''];

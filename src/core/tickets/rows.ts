@@ -177,7 +177,7 @@ function differences(
   chain: ReadChain,
   before: TicketRecord,
   after: TicketRecord,
-  dependsOn: { from: string[]; to: string[] } | undefined,
+  dependsOn?: { from: string[]; to: string[] },
 ): TicketVersion['changes'] {
   const changed = tracked.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
   return Object.fromEntries([

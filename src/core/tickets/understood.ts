@@ -91,11 +91,7 @@ function choicesOf(chain: ReadChain, row: TicketRecord, who: string): Choice[] {
       const known = knownContext(chain, contextId) !== null;
       return { contextId, reason, at: toTimestamp(at), by, ticketId, known };
     };
-  const findings = chain.db.column<number>(
-    "SELECT no FROM ticket WHERE parent = ? AND project = ? AND type = 'review_finding'",
-    row.no,
-    chain.project,
-  );
+  const found = chain.db.column<number>("SELECT no FROM ticket WHERE parent = ? AND project = ? AND type = 'review_finding'", row.no, chain.project);
   const reviewers = new Set(row.reviewers.map((reviewer) => reviewer.name));
   const isReviewer = reviewers.has(who);
   const tip = discussionTip(chain, row);
@@ -104,7 +100,7 @@ function choicesOf(chain: ReadChain, row: TicketRecord, who: string): Choice[] {
   const choices = [
     ...(tip ? [as('discussion')({ ...spokenAt(chain, tip), ticketId: row.ticketId })] : []),
     ...(row.type === 'review_finding' && from !== null ? writings(chain, [row.no], (by) => by === maker).map(as('finding')) : []),
-    ...(isReviewer ? writings(chain, [row.no, ...findings], (by) => by === who).map(as('earlier_review')) : []),
+    ...(isReviewer ? writings(chain, [row.no, ...found], (by) => by === who).map(as('earlier_review')) : []),
     ...(isReviewer || row.type === 'review_finding' ? [] : writings(chain, [row.no], (by) => by === who).map(as('own_work'))),
     ...writings(chain, [row.no], (by) => by !== who && (by === null || !reviewers.has(by))).map(as('handed_over')),
     ...(row.type === 'review_finding' ? [] : writings(chain, [row.no], () => true).map(as('ticket'))),

@@ -22,10 +22,7 @@ export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[
     if (row.forked) return runs.get(row.seq) ?? null;
     const parsed = readParsed(chain, row.artifact, row.format);
     if (!cardTurns.has(row.seq)) return lastedIn(parsed).ms;
-    return spanOf([
-      ...parsed.entries.flatMap(({ at }) => (at === undefined ? [] : [Date.parse(at)])),
-      ...callsIn(chain, [row.seq]).flatMap(callTimes),
-    ]);
+    return spanOf([...parsed.entries.flatMap(({ at }) => (at ? [Date.parse(at)] : [])), ...callsIn(chain, [row.seq]).flatMap(callTimes)]);
   };
   return rows.flatMap((row): RowFacts | [] => {
     const own = row.type === 'delta' ? entriesUnlessGone(chain, row) : [];

@@ -7,14 +7,10 @@ import { durationText, secondsOf } from './times.js';
 export const defaultBudget = 50;
 
 /** The newest `limit` messages, oldest first. The trigger is always among them, even if it is older (B-20). */
-export function newestMessages(
-  messages: readonly TimelineMessage[],
-  limit: number,
-  triggerMessageId: string | null | undefined,
-): readonly TimelineMessage[] {
+export function newestMessages(messages: readonly TimelineMessage[], limit: number, wanted: string | null | undefined): readonly TimelineMessage[] {
   const ordered = inOrder(messages);
   const start = Math.max(0, ordered.length - limit);
-  const trigger = triggerMessageId ? ordered.findIndex((message) => message.id === triggerMessageId) : -1;
+  const trigger = wanted ? ordered.findIndex((message) => message.id === wanted) : -1;
   const oldTrigger = ordered[trigger];
   return oldTrigger && trigger < start ? [oldTrigger, ...ordered.slice(ordered.length - limit + 1)] : ordered.slice(start);
 }

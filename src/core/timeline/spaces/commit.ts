@@ -25,11 +25,7 @@ export function commitRun(chain: WriteChain, run: RunRow, output: string | undef
 }
 
 /** Commits the context of a run as a snapshot, before its agent is called and continues it. The parent is `after`, or else its last run. */
-export function commitTimeline(
-  chain: WriteChain,
-  runId: string,
-  { after, ...shown }: RunShown & { readonly after?: ContextId | undefined } = {},
-): ContextId {
+export function commitTimeline(chain: WriteChain, runId: string, { after, ...shown }: RunShown & { after?: ContextId | undefined } = {}): ContextId {
   invokeRun(chain, runId);
   // This format allows a tool call without a result between two commits.
   return commitEntries(chain, requireRun(chain, runId), callEntriesOf(chain, runId, shown), { format: openFormat, after });

@@ -144,12 +144,8 @@ export function runTimeline(
   const [history, ...histories] = (frame.histories ?? (frame.history ? [frame.history] : [])).map((each) =>
     historyOf(store, { ...each, space: requireSpace(store, each.spaceId), agent, trigger: input.trigger, budget, runId }),
   );
-  return rendered({
-    ...input,
-    ...(history && { history }),
-    ...(histories.length > 0 && { histories }),
-    ...defined({ budget, tools: tools && [...tools] }),
-  });
+  const more = histories.length > 0 ? histories : undefined;
+  return rendered({ ...input, ...defined({ history, histories: more, budget, tools: tools && [...tools] }) });
 }
 
 /** The user message of a run's call: what started the run, or what ended its wait. */
@@ -287,16 +283,11 @@ function timelineMessage(row: MessageRow, isWait: boolean): TimelineMessage {
 }
 
 const spacesOf = (store: ReadStore, agent: EntityRow): MemberSpace[] =>
-  store.db
-    .all<SpaceRow>(
-      'SELECT s.no, s.spaceId, s.name, s.createdAt FROM membership m JOIN space s ON s.no = m.space WHERE m.entity = ? ORDER BY m.no',
-      agent.no,
-    )
-    .map((space) => ({
-      id: space.spaceId,
-      name: space.name,
-      members: readMembers(store, space).map(({ entityId, name, type }) => ({ id: entityId, name, type })),
-    }));
+  store.db.all<SpaceRow>('SELECT s.* FROM membership m JOIN space s ON s.no = m.space WHERE m.entity = ? ORDER BY m.no', agent.no).map((space) => ({
+    id: space.spaceId,
+    name: space.name,
+    members: readMembers(store, space).map(({ entityId, name, type }) => ({ id: entityId, name, type })),
+  }));
 
 /** The run itself, then the agent's other runs that have not ended, oldest first. */
 const activeRuns = (store: ReadStore, run: RunRow): ActiveRun[] => [
@@ -304,13 +295,9 @@ const activeRuns = (store: ReadStore, run: RunRow): ActiveRun[] => [
   ...otherRuns(store, { no: run.entity }, run.no),
 ];
 
-const otherRuns = (store: ReadStore, agent: Pick<EntityRow, 'no'>, current: number): ActiveRun[] =>
+const otherRuns = (store: ReadStore, { no }: Pick<EntityRow, 'no'>, current: number): ActiveRun[] =>
   store.db
-    .all<RunRow>(
-      `${selectRun} WHERE r.entity = ? AND r.no <> ? AND r.status IN ('running', 'waiting_reply') ORDER BY r.no LIMIT 50`,
-      agent.no,
-      current,
-    )
+    .all<RunRow>(`${selectRun} WHERE r.entity = ? AND r.no <> ? AND r.status IN ('running', 'waiting_reply') ORDER BY r.no LIMIT 50`, no, current)
     .map((run) => ({ id: run.runId, status: run.status, space: nameIn(store, run) ?? spaceNameOf(parseTrigger(run)), waitingFor: run.waitFor }));
 
 const nameIn = (store: ReadStore, run: RunRow): string | null => {

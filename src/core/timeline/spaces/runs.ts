@@ -125,14 +125,11 @@ function expectedReplier(store: ReadStore, space: SpaceRow, run: RunRow, message
 function findOrigin(run: RunRow, space: SpaceRow): MessageOrigin | null {
   const trigger = parseTrigger(run);
   switch (trigger.type) {
-    case 'space_message':
+    case 'space_message': {
       if (trigger.space.id === space.spaceId) return null;
-      return {
-        type: trigger.type,
-        senderName: trigger.sender.name,
-        message: trigger.message ?? '',
-        spaceName: trigger.space.name ?? trigger.space.id,
-      };
+      const { type, sender, message, space: of } = trigger;
+      return { type, senderName: sender.name, message: message ?? '', spaceName: of.name ?? of.id };
+    }
     case 'plan':
       return { type: 'plan', planName: trigger.plan.name ?? trigger.plan.id };
     case 'service':

@@ -1,5 +1,5 @@
 import { badRequest, inWords, notFound, toTimestamp } from '../../base/index.js';
-import type { MessageWait } from '../../contract/index.js';
+import type { InputOf, MessageWait } from '../../contract/index.js';
 import { type EntityRow, type ReadStore, readMembers, requireEntity, requireSpace, type SpaceRow, type SpaceStore } from './rows.js';
 
 /** The default duration of a wait, in milliseconds. */
@@ -77,10 +77,7 @@ export const waitOf = (store: ReadStore, messageId: string): MessageWait | undef
 };
 
 /** The waits that no message has ended and whose time is not over, oldest first. @throws NOT_FOUND for an unknown space or member. */
-export function openWaits(
-  store: ReadStore,
-  filter: { readonly spaceId?: string | undefined; readonly entityId?: string | undefined },
-): MessageWait[] {
+export function openWaits(store: ReadStore, filter: InputOf<'space.waits'>): MessageWait[] {
   const space = filter.spaceId === undefined ? null : requireSpace(store, filter.spaceId).no;
   const waiter = filter.entityId === undefined ? null : requireEntity(store, filter.entityId).no;
   return store.db
