@@ -93,12 +93,9 @@ function taskCall(chain: ReadChain, { id }: ContextRow, task: Task, { wire, mode
   const text = taskCalls[task](chain, { ...request, id });
   if (!text) throw conflict(`Stemma makes no call: ${id} ${noCall[task]}.`, { id, task });
   const composed = composeCall(text.call);
+  const { messages, dropped, problems } = composed;
   return {
-    messages: composed.messages,
-    dropped: composed.dropped,
-    problems: [...composed.problems],
-    layers: [],
-    messageOrigins: composed.messages.map(() => []),
+    ...{ messages, dropped, problems: [...problems], layers: [], messageOrigins: messages.map(() => []) },
     tools: null,
     parameters: { ...text.parameters },
     ...(wire && { body: textBody(composed, text, { wire, model }) }),

@@ -94,7 +94,7 @@ export function recordReply(chain: WriteChain, callNo: number, reply: CallReply)
 
 /** Where a card of a turn comes from, for a replay: the model call before it, and the turn in which its delegation began. */
 export function traceOf(chain: ReadChain, row: AgentTurnRow): { readonly step_id: string; readonly trace_id: string } {
-  const { calls } = chain.db.one<{ calls: number }>('SELECT COUNT(*) AS calls FROM cardCall WHERE turn = ?', row.no) ?? { calls: 0 };
+  const [calls = 0] = chain.db.column<number>('SELECT COUNT(*) FROM cardCall WHERE turn = ?', row.no);
   const turns = [row];
   for (let next = row.parentTurnId; next !== null && turns.every(({ agentTurnId }) => agentTurnId !== next); ) {
     turns.push(turnNamed(chain, next));
@@ -170,18 +170,12 @@ function rebuilt(chain: ReadChain, row: AgentTurnRow, seen: TurnCards, call: Sto
     parameters: dataOf(parameters),
   });
   const digest = digestCall(body);
+  const { at, source, boxId: requestBoxId, outputs } = call;
   return {
-    requestId: requestIdOf(row, number),
-    number,
-    at: call.at,
-    source: call.source,
-    requestBoxId: call.boxId,
-    outputs: call.outputs,
+    ...{ requestId: requestIdOf(row, number), number, at, source, requestBoxId, outputs },
     reply: call.reply === null ? null : (parseJson(call.reply) as unknown as CallReply),
     body,
-    systemPrompt: promptIn(records),
-    digest,
-    recordedDigest: call.digest,
+    ...{ systemPrompt: promptIn(records), digest, recordedDigest: call.digest },
     missing: [...(tools ? [] : call.source === 'input' ? ['tools'] : []), ...(Object.keys(bodySettings(body)).length ? [] : ['parameters'])],
     problem: describeProblem(seen, digest === call.digest),
   };

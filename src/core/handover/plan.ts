@@ -63,7 +63,7 @@ function cardsFromArguments({ arguments: args, toolSuffix }: PackInput, rules: J
     if (typeof argument !== 'string' || argument === '' || !Object.hasOwn(args, argument)) return [];
     const value = args[argument];
     if (value === null || value === undefined) return [];
-    const type = rule.as_card_type === undefined ? 'task.instruction' : rule.as_card_type;
+    const { as_card_type: type = 'task.instruction' } = rule;
     if (typeof type !== 'string' || type === '') throw badRequest('as_card_type', `as_card_type must be the type of a card, not ${inWords(type)}`);
     const metadata = rule.card_metadata ?? {};
     if (!isObject(metadata)) throw badRequest('card_metadata', `card_metadata must be an object, not ${inWords(metadata)}`);
@@ -107,11 +107,7 @@ function fieldOf(item: unknown): { name: string; description: string } {
 }
 
 /** H3: ids in the order of arguments and boxes, each at its first position only. */
-function inheritedCards(
-  chain: ReadChain,
-  args: PackInput['arguments'],
-  inheritance: JsonObject,
-): { runs: CardRun[]; dropped: { cardId: string; argument: string; boxId: string }[] } {
+function inheritedCards(chain: ReadChain, args: PackInput['arguments'], inheritance: JsonObject): Omit<PackPlan, 'profile'> {
   const names = inheritance.include_boxes_from_args;
   if (!Array.isArray(names)) return { runs: [], dropped: [] };
   const sources = names.flatMap((argument) =>
@@ -157,13 +153,8 @@ function idsOfBoxes(chain: ReadChain, boxIds: readonly string[]): ReadonlyMap<st
     JSON.stringify(boxIds),
     chain.project,
   );
-  const contents = new Map<string, string[]>();
-  for (const { boxId, cardIds } of parts) {
-    const ids = cardIds === null ? [] : (JSON.parse(cardIds) as string[]);
-    const known = contents.get(boxId);
-    contents.set(boxId, known ? known.concat(ids) : ids);
-  }
-  return contents;
+  const idsIn = ({ cardIds }: (typeof parts)[number]): string[] => (cardIds === null ? [] : (JSON.parse(cardIds) as string[]));
+  return new Map([...Map.groupBy(parts, ({ boxId }) => boxId)].map(([boxId, all]) => [boxId, all.flatMap(idsIn)]));
 }
 
 const parentPointer = (sourceAgentId: string): NewCard => ({

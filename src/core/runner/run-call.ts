@@ -33,10 +33,7 @@ export interface RunOptions {
 }
 
 /** How the context of a run is sent: its profile, the tools that it is offered, and the form of its history. */
-export function shownRun(
-  { chain, tools, budget }: RunOptions,
-  entityId: string,
-): RunShown & { readonly profile: Card | undefined; readonly tools: readonly string[] } {
+export function shownRun({ chain, tools, budget }: RunOptions, entityId: string): RunShown & { profile: Card | undefined; tools: readonly string[] } {
   const profile = profileOfEntity(chain, entityId);
   return { profile, tools: offeredTo(profile, 'run', tools), asRoles: dataOf(profile).history === 'roles', budget };
 }

@@ -102,12 +102,7 @@ function readContext(chain: ReadChain, tip: ContextId): Read {
 }
 
 /** Answers a call. Stemma's own tools answer in the transaction of the result's commit; delegated agents and persons answer later. */
-async function answerCall(
-  parts: TalkParts,
-  tip: ContextId,
-  call: CalledTool,
-  left: Promise<unknown>[],
-): Promise<{ readonly tip: ContextId; readonly pauses: boolean }> {
+async function answerCall(parts: TalkParts, tip: ContextId, call: CalledTool, left: Promise<unknown>[]): Promise<Pick<Talked, 'tip' | 'pauses'>> {
   const { chain, tell, actor } = parts;
   let made: ContextId | undefined;
   const keep = ({ status, result }: ToolAnswer): ContextId => {

@@ -34,14 +34,14 @@ export interface Asking extends Omit<ModelQuestion, 'wire'> {
 const maxCalls = 50;
 
 /** Replays a recorded reply piece by piece. It also returns the request that would have been sent. */
-export function* recordedReplies(
+export function* recordedReplies<Part>(
   chain: ReadChain,
   question: Omit<ModelQuestion, 'wire'>,
   recording: readonly Entry[],
-  said: (part: Said) => ReplyPart,
+  said: (part: Said) => Part,
   signal: AbortSignal | undefined,
   given: readonly WritableEntry[] = [],
-): Generator<ReplyPart, TurnReply> {
+): Generator<Part, TurnReply> {
   const entries: EntryDraft[] = [...given];
   const asked = questionOf(chain, question);
   const at = chain.clock();
@@ -56,18 +56,18 @@ export function* recordedReplies(
 }
 
 /** An entry of a recording as parts of a reply. */
-export function* shownEntry(entry: Entry, said: (part: Said) => ReplyPart): Generator<ReplyPart> {
+export function* shownEntry<Part>(entry: Entry, said: (part: Said) => Part): Generator<Part> {
   if (entry.kind === 'tool_result') yield said({ kind: 'tool_result', delta: entry.text ?? '', ...defined({ toolName: entry.toolName }) });
   for (const piece of recordedPieces(entry)) yield* shown(piece, said);
 }
 
 /** Calls a provider until its reply is complete. Tool calls get recorded results, else those of a person; without either, the run stops there. */
-export async function* asked(
+export async function* asked<Part>(
   chain: ReadChain,
   asking: Asking,
-  said: (part: Said) => ReplyPart,
+  said: (part: Said) => Part,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ReplyPart, TurnReply> {
+): AsyncGenerator<Part, TurnReply> {
   const { provider } = asking;
   const question = questionOf(chain, { ...asking, wire: provider.wire });
   const answers = answersIn(asking.recording);
@@ -101,14 +101,14 @@ export async function* asked(
 }
 
 /** Calls the model once, and adds its reply to the entries. Returns the call and the tool calls of the reply. */
-async function* callModel(
+async function* callModel<Part>(
   chain: ReadChain,
   provider: ModelProvider,
   question: ReturnType<typeof questionOf>,
   entries: EntryDraft[],
-  said: (part: Said) => ReplyPart,
+  said: (part: Said) => Part,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ReplyPart, { readonly call: OwnCall; readonly toolCalls: readonly EntryDraft[] }> {
+): AsyncGenerator<Part, { readonly call: OwnCall; readonly toolCalls: readonly EntryDraft[] }> {
   const body = ownBody(chain, question, entries);
   const replies = entries.length;
   const toolCalls: EntryDraft[] = [];
@@ -137,12 +137,12 @@ const resultOf = ({ toolCallId }: EntryDraft, { text, isError }: { readonly text
   ...(isError && { isError: true }),
 });
 
-async function* askedOfPerson(
+async function* askedOfPerson<Part>(
   call: EntryDraft,
   person: Questions | undefined,
-  said: (part: Said) => ReplyPart,
+  said: (part: Said) => Part,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ReplyPart, Awaited<ReturnType<Questions['ask']>['answer']>> {
+): AsyncGenerator<Part, Awaited<ReturnType<Questions['ask']>['answer']>> {
   if (!person) return undefined;
   const { questionId, answer } = person.ask(signal);
   yield said({ kind: 'question', delta: JSON.stringify(call.arguments ?? {}), questionId, ...defined({ toolName: call.toolName }) });
@@ -174,7 +174,7 @@ function seal(entries: EntryDraft[], { name = 'signature', signature }: Extract<
 }
 
 /** Converts a piece for display. Signatures are not shown, and counts are shown at the end. */
-function* shown(piece: ReplyPiece, said: (part: Said) => ReplyPart): Generator<ReplyPart> {
+function* shown<Part>(piece: ReplyPiece, said: (part: Said) => Part): Generator<Part> {
   const { kind } = piece;
   if (kind === 'text' || kind === 'thinking') yield said({ kind, delta: piece.delta });
   if (kind === 'tool_call') yield said({ kind, delta: JSON.stringify(piece.arguments ?? {}), toolName: piece.toolName });

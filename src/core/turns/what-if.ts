@@ -1,6 +1,6 @@
 import type { ContextId, Json } from '../base/index.js';
 import { type ContextRow, contextEntries, entries, findCommit, type ReadChain, type WriteChain, writable } from '../chain/index.js';
-import type { Divergence, DivergenceLimit, Entry, EntryDraft, InputOf, ReplyPart, TurnRow, WhatIfPart, WhatIfResult } from '../contract/index.js';
+import type { Divergence, DivergenceLimit, Entry, EntryDraft, InputOf, TurnRow, WhatIfPart, WhatIfResult } from '../contract/index.js';
 import { changedFields } from '../diff/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { begunReply, type FollowingPlan, originalOf, planOf, replyIn } from './following.js';
@@ -106,24 +106,19 @@ interface Asked {
   readonly questions: Questions | undefined;
 }
 
-async function* replied(
+function replied(
   chain: ReadChain,
   { input, plan, step, base, own, provider, questions }: Asked,
   about: Pick<WhatIfPart, 'turn' | 'of'>,
   signal: AbortSignal,
-): AsyncGenerator<WhatIfPart, TurnReply> {
-  const said = (part: Said): ReplyPart => ({ sample: 0, ...part });
+): AsyncGenerator<WhatIfPart, TurnReply> | Generator<WhatIfPart, TurnReply> {
+  const said = (part: Said): WhatIfPart => ({ ...about, kind: 'reply', text: '', part: { sample: 0, ...part } });
   const row = step.of ? findCommit(chain, step.of.turnId) : base;
   const question = { row, base, model: input.model, edited: 'anything' as const };
   const person = input.unanswered === 'ask' ? questions : undefined;
-  const stream = provider
+  return provider
     ? asked(chain, { ...question, provider, given: step.given, recording: answersFor(chain, plan, step, own), person }, said, signal)
     : recordedReplies(chain, question, step.recorded.slice(step.begun.length), said, signal, step.given);
-  for (;;) {
-    const next = await stream.next();
-    if (next.done) return next.value;
-    yield { ...about, kind: 'reply', text: '', part: next.value };
-  }
 }
 
 /** Entries whose tool results may be reused: the original before this turn, the branch, this turn. Later entries take precedence. */
