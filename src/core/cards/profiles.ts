@@ -15,14 +15,9 @@ export interface Profile {
   readonly card: Card | undefined;
 }
 
-interface Row {
-  readonly no: number;
-  readonly name: string;
-  readonly box: number;
-  readonly boxId: string;
-}
+type Row = Readonly<Omit<Profile, 'card'> & Record<'no', number>>;
 
-const select = 'SELECT p.no, p.name, p.box, b.boxId FROM profile p JOIN box b ON b.no = p.box';
+const select = 'SELECT p.no, p.name, p.box AS boxNo, b.boxId AS profileBoxId FROM profile p JOIN box b ON b.no = p.box';
 const byKey = `${select} WHERE p.project = ? AND p.key = ?`;
 const present = 'p.deletedAt IS NULL';
 const profileKey = (name: string): string => name.trim().toLowerCase();
@@ -35,13 +30,13 @@ export function putProfile(chain: WriteChain, name: string, given: NewCard, prof
     const card = addCard(chain, { ...given, type: given.type ?? 'sys.profile', authorId: given.authorId ?? 'profile' });
     if (card.type !== 'sys.profile') throw badRequest('card.type', `A profile must be a card of type sys.profile, not ${card.type}.`);
     const known = chain.db.one<Row>(byKey, chain.project, profileKey(shown));
-    const isSame = known !== undefined && idsAt(chain, known.box).join() === card.cardId && (profileBoxId ?? known.boxId) === known.boxId;
+    const isSame = known !== undefined && idsAt(chain, known.boxNo).join() === card.cardId && [undefined, known.profileBoxId].includes(profileBoxId);
     const named = profileBoxId === undefined || isSame ? undefined : boxNamed(chain, profileBoxId);
     if (named) throw badRequest('profileBoxId', `The box ${profileBoxId} already exists.`);
     const box =
       known && isSame
-        ? { no: known.box, boxId: known.boxId }
-        : insertBox(chain, [card.cardId], { boxId: profileBoxId, ...(known && { replaces: known.box }) });
+        ? { no: known.boxNo, boxId: known.profileBoxId }
+        : insertBox(chain, [card.cardId], { boxId: profileBoxId, ...(known && { replaces: known.boxNo }) });
     if (known)
       chain.db.run('UPDATE profile SET name = ?, box = ?, updatedAt = ?, deletedAt = NULL WHERE no = ?', shown, box.no, chain.clock(), known.no);
     else chain.db.insert('profile', { project: chain.project, key: profileKey(shown), name: shown, box: box.no, updatedAt: chain.clock() });
@@ -81,12 +76,7 @@ export const listProfiles = (chain: ReadChain): OutputOf<'profile.list'> =>
 
 const shown = ({ name, profileBoxId, card }: Profile): OutputOf<'profile.find'> => ({ name, profileBoxId, ...(card && { cardId: card.cardId }) });
 
-const toProfile = (chain: ReadChain, { name, boxId, box }: Row): Profile => ({
-  name,
-  profileBoxId: boxId,
-  boxNo: box,
-  card: profileCardOf(chain, box),
-});
+const toProfile = (chain: ReadChain, { no: _, ...row }: Row): Profile => ({ ...row, card: profileCardOf(chain, row.boxNo) });
 
 /** The profile card of a box: its first card of type sys.profile, else its first card. */
 function profileCardOf(chain: ReadChain, box: number): Card | undefined {

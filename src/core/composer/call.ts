@@ -41,7 +41,7 @@ export interface ComposedCall extends Composed {
 }
 
 /** The process by which a kind of call is composed. */
-const processes: Record<CallKind, Process> = {
+const byKind: Record<CallKind, Process> = {
   turn: 'react',
   run: 'react',
   answer: 'sequential',
@@ -63,7 +63,7 @@ export function composeCall(call: Call): ComposedCall {
     contexts,
     query: query ?? null,
     queryPath: query === undefined ? 'none' : 'runtime',
-    process: processes[call.kind],
+    process: byKind[call.kind],
     enableShareContext: call.sharing ?? true,
   };
   const { messages, dropped } = arranged(input);

@@ -39,14 +39,11 @@ export function exportExperiment(chain: ReadChain, input: InputOf<'experiment.ex
   return { path: input.path, bytes: bytes.length };
 }
 
-const tableLines = ({ results }: Experiment): string[][] => [
-  columns.map(([name]) => name),
-  ...results.map((row) => columns.map(([, of]) => of(row))),
-];
+const linesOf = ({ results }: Experiment): string[][] => [columns.map(([name]) => name), ...results.map((row) => columns.map(([, of]) => of(row)))];
 
 /** CSV as in RFC 4180. */
 const csvOf = (experiment: Experiment): string =>
-  tableLines(experiment)
+  linesOf(experiment)
     .map((line) => `${line.map(csvCell).join(',')}\r\n`)
     .join('');
 
@@ -59,7 +56,7 @@ function csvCell(text: string): string {
 }
 
 function markdownOf(experiment: Experiment): string {
-  const [head = [], ...lines] = tableLines(experiment);
+  const [head = [], ...lines] = linesOf(experiment);
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
   return [
     `# ${inlineText(experiment.title)}\n\n`,

@@ -45,7 +45,7 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
   const own = kindOf(work.what).own(chain, work, work.what);
   const start = own?.start();
   if (!(own && start)) return nothingLeft(diary);
-  const { from, who, runId, permitted, as, moved } = start;
+  const { from, who } = start;
   let tip = from;
   removeLeftSessions(chain, work.target.work, findRoot(parts, work.performer as AgentPerformer));
   try {
@@ -56,17 +56,13 @@ async function letAgentWork(parts: RunnerParts, work: Performing, program: Agent
       own.end({ status: 'completed', text: said, tip, pauses: false });
       return 'success';
     }
-    const note = (commit: ContextId): void => {
+    const moved = (commit: ContextId): void => {
       tip = commit;
       noteTip(chain, jobId, commit);
-      moved?.(commit);
+      start.moved?.(commit);
       diary.made(commit);
     };
-    const text = await performAgent(parts, work, program, {
-      ...{ from, as, runId, permitted, isTakenOver },
-      who: actorOf(chain, who, work.performer),
-      moved: note,
-    });
+    const text = await performAgent(parts, work, program, { ...start, who: actorOf(chain, who, work.performer), isTakenOver, moved });
     own.end({ status: 'completed', text, tip, pauses: false });
     return 'success';
   } catch (error) {

@@ -32,12 +32,8 @@ export const startWork: WorkKind<StartWork> = {
     const { ticketId, task, title } = event;
     const who = event.who ?? named ?? null;
     return {
-      holds: `person:${who ?? ticketId}`,
-      work: startKey(eventId),
+      ...{ holds: `person:${who ?? ticketId}`, work: startKey(eventId), who, space: null, ticketId },
       title: jobTitle(`${task.replaceAll('_', ' ')}: ${title}`),
-      who,
-      space: null,
-      ticketId,
     };
   },
   open: (chain, { for: of, who: named }) =>

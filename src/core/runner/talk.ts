@@ -1,7 +1,7 @@
 import { badRequest, type ContextId, defined, finished } from '../base/index.js';
 import { contextEntries, findCommit, fork, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
-import type { AgentTurn, Entry } from '../contract/index.js';
+import type { AgentTurn } from '../contract/index.js';
 import { isOpen } from '../handover/index.js';
 import { stepContext } from '../turns/index.js';
 import type { CalledTool } from './call.js';
@@ -87,9 +87,7 @@ interface Read {
 }
 
 function readContext(chain: ReadChain, tip: ContextId): Read {
-  const all: readonly Pick<Entry, 'role' | 'kind' | 'text' | 'toolName' | 'toolCallId' | 'arguments'>[] = contextEntries(chain, { id: tip }).map(
-    ({ entry }) => entry,
-  );
+  const all = contextEntries(chain, { id: tip }).map(({ entry }) => entry);
   const asked = all.findLastIndex(({ role }) => role === 'user' || role === 'system');
   const since = all.slice(asked + 1);
   const results = new Set(since.flatMap(({ kind, toolCallId }) => (kind === 'tool_result' ? [toolCallId] : [])));

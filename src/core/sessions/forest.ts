@@ -115,10 +115,7 @@ const empty: Forest = {
 };
 
 /** The commits beside the trunk of their session. `resumed` are the ids under which agents continued sessions. */
-function besideTrunk(
-  { nodes, at, children, parts }: Pick<Forest, 'nodes' | 'at' | 'children' | 'parts'>,
-  resumed: ReadonlySet<string>,
-): Set<CommitSeq> {
+function besideTrunk({ nodes, at, children, parts }: Pick<Forest, 'nodes' | 'at' | 'children' | 'parts'>, resumed: ReadonlySet<string>) {
   const isAdded = ({ sessionId }: ForestNode): boolean => sessionId !== null && resumed.has(sessionId);
   const goesOn = ({ seq, sessionId }: ForestNode): boolean =>
     (children.get(seq) ?? []).some((child) => !child.forked && !isAdded(child) && child.sessionId === sessionId);
