@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { RecordRole } from '../shared/branches.js';
 import { objectsIn } from '../shared/drafts.js';
+import { firstIn } from '../shared/plans.js';
 import type { About, RecordPlace, RecordRules } from '../shared/records.js';
 import { startedWith } from '../shared/subagents.js';
 import { readEntries } from './parse.js';
@@ -21,11 +22,7 @@ export const rules: RecordRules = {
   at: (record) => stepTime(readStep(record)),
   prompt: (record) => {
     const step = readStep(record);
-    return step?.source === 'user'
-      ? readParts(step.message)
-          .map((part) => stringAt(part, 'text'))
-          .find((text) => text !== undefined && text !== '')
-      : undefined;
+    return step?.source === 'user' ? firstIn(readParts(step.message), (part) => stringAt(part, 'text') || undefined) : undefined;
   },
 };
 

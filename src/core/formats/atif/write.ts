@@ -5,6 +5,7 @@ import { inRecords, writeLine } from '../shared/entry-lines.js';
 import { groupMessages, textsOf } from '../shared/groups.js';
 import { encodeLines } from '../shared/jsonl.js';
 import { outlastsSummary } from '../shared/kept.js';
+import { firstIn } from '../shared/plans.js';
 import { readRecords } from '../shared/records.js';
 import { byProgram, dialect, formatId, nameIn, readRoot, readStep, residualsOf, stepName, versionIn, writtenVersion } from './schema.js';
 
@@ -155,13 +156,12 @@ function residualOf(entry: Keyed, entries: readonly Keyed[]): JsonObject {
 /** An ATIF document: the steps of one context with consecutive numbers, and the agent of the conversation. */
 export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8Array {
   const records = inRecords(readRecords({ dialect }, delta), (entries) => readRecords({ dialect }, writeEntries(entries, options)));
-  const root: JsonObject | undefined = records.map(readRoot).find((one) => one !== undefined);
-  const steps = records
-    .flatMap((record): JsonObject[] => {
-      const step = readStep(record);
-      return step ? [withName(step, stringAt(record, 'atif') ?? '')] : [];
-    })
-    .map((step, at): JsonObject => ({ ...withValidCalls(withValidRefs(withCall(step, options.calls))), step_id: at + 1 }));
+  const root = firstIn(records, readRoot);
+  const named = records.flatMap((record) => {
+    const step = readStep(record);
+    return step ? [withName(step, stringAt(record, 'atif') ?? '')] : [];
+  });
+  const steps = named.map((step, at): JsonObject => ({ ...withValidCalls(withValidRefs(withCall(step, options.calls))), step_id: at + 1 }));
   const { parent: _, startedBy: __, agent, final_metrics: ___, ...rest } = root ?? ({} as JsonObject);
   const models = steps.flatMap((step) => stringAt(step, 'model_name') ?? []);
   const document = {
@@ -182,10 +182,7 @@ export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8
     notes: stringAt(root, 'notes') ?? 'Written by Stemma from one branch of a session. Keys and facts without a place in ATIF are in extra.stemma.',
     extra: {
       ...(isObject(rest.extra) ? rest.extra : {}),
-      stemma: {
-        session: options.sessionId,
-        ...defined({ cwd: options.cwd }),
-      },
+      stemma: { session: options.sessionId, ...defined({ cwd: options.cwd }) },
     },
   };
   return encodeText(`${JSON.stringify(document, null, 1)}\n`);
@@ -194,9 +191,7 @@ export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8
 /** The step with the token counts of its call, if another agent recorded them. */
 function withCall(step: JsonObject, calls: SessionOptions['calls']): JsonObject {
   if (!calls || step.source !== 'agent' || step.metrics !== undefined) return step;
-  const usage = residualsOf(step)
-    .map((residual) => calls.get(stringAt(residual, 'key') ?? ''))
-    .find((one) => one !== undefined);
+  const usage = firstIn(residualsOf(step), (residual) => calls.get(stringAt(residual, 'key') ?? ''));
   return usage ? { ...step, metrics: json(metricsOf(usage)) } : step;
 }
 

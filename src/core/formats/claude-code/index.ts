@@ -1,18 +1,21 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names its parent.
-// schema*.ts says what records mean, parse*.ts reads them, parse-log.ts the log of a run without a terminal. plan.ts plans an import: plan-tree.ts places records, plan-segments.ts cuts the
-// tree, plan-commits.ts makes commits, plan-tail.ts plans an addition alone. write.ts writes deltas, resume.ts a file that the agent resumes.
+// schema*.ts says what records mean, parse*.ts reads them, parse-log.ts the log of a run without a terminal. plan.ts plans an import:
+// plan-tree.ts places records, plan-segments.ts cuts the tree, plan-commits.ts makes commits, plan-tail.ts plans an addition alone.
+// write.ts writes deltas, resume.ts a file that the agent resumes.
 import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
-import { byClass, factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
+import { byClass, factsWithout, type ImportableFormat, type ParsedDelta, type Peek } from '../format.js';
 import { durationOf } from '../shared/durations.js';
 import { concatLineParts, ofLines } from '../shared/jsonl.js';
+import { planHeading } from '../shared/plan-heading.js';
+import { firstIn } from '../shared/plans.js';
 import { callsIn } from './calls.js';
 import { scanLines } from './parse-lines.js';
 import { log } from './parse-log.js';
-import { peek } from './parse-peek.js';
 import { formatId, planImport } from './plan.js';
 import { progress } from './plan-progress.js';
 import { readPieces } from './plan-reader.js';
 import { writeSession } from './resume.js';
+import { firstTextOf, isChained, readContent, readTime, roleInTree, titleIn, writeHeadline } from './schema.js';
 import { cutLines, writeEntries } from './write.js';
 
 export { countsOfUsage } from './calls.js';
@@ -58,8 +61,7 @@ function parse(delta: Uint8Array): ParsedDelta {
 
 /** Certain if the file begins with a record of this format; the name alone proves little. */
 function recognize(head: Uint8Array, path: string): number {
-  const { pieces } = scanLines(head);
-  const records = pieces.flatMap(({ record }) => (record ? [record] : []));
+  const records = recordsIn(head);
   const own = records.filter(
     (record) =>
       typeof record.type === 'string' &&
@@ -75,3 +77,20 @@ function recognize(head: Uint8Array, path: string): number {
 /** Qwen Code uses the same envelope, but its messages have `parts`. */
 const isOfQwen = ({ message, systemPayload }: JsonObject): boolean =>
   systemPayload !== undefined || (isObject(message) && Array.isArray(message.parts));
+
+const recordsIn = (bytes: Uint8Array): JsonObject[] => scanLines(bytes).pieces.flatMap(({ record }) => (record ? [record] : []));
+
+/** Reads the first and the last bytes of a session file; they may overlap. Lines cut in two are skipped. */
+function peek(head: Uint8Array, tail: Uint8Array): Peek {
+  const beginning = recordsIn(head);
+  const chained = beginning.filter(isChained);
+  const prompt =
+    chained.find((record) => roleInTree(record) === 'prompt') ?? chained.find((record) => roleInTree(record) === 'command' && record.isMeta !== true);
+  return defined({
+    sessionId: firstIn(beginning, (record) => stringAt(record, 'sessionId')),
+    cwd: firstIn(chained, (record) => stringAt(record, 'cwd')),
+    title: titleIn([...beginning, ...recordsIn(tail)]),
+    firstPrompt: prompt && (planHeading(firstTextOf(readContent(prompt))) ?? writeHeadline(prompt)),
+    startedAt: firstIn(chained, readTime),
+  });
+}

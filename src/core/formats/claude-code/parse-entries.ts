@@ -1,14 +1,12 @@
-import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
-import type { Elision, ParsedEntry } from '../format.js';
+import type { Elision, Mutable, ParsedEntry } from '../format.js';
+import { called } from '../shared/drafts.js';
 import { queuedPrefix } from '../shared/keys.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
 import { foreignSeals, messageIdOf, readContent, readTime, sealsField, uuidOf } from './schema.js';
 import { renderedOf, saysSomething } from './schema-attachments.js';
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type Draft = Mutable<ParsedEntry>;
 
 /** The entries of one record, in order. Progress of tools has none. A record of unknown type is an event. */
 export function readEntries(record: JsonObject, raw: ByteRange): readonly ParsedEntry[] {
@@ -83,7 +81,7 @@ export const partNumber = (block: number, part: number): number => (part + 1) * 
 export const blockOfNumber = (number: number): number => number % partsFrom;
 
 const make = ({ uuid, at, raw }: Common, index: number, role: Role, rest: Omit<ParsedEntry, 'key' | 'role' | 'raw' | 'at'>): ParsedEntry => {
-  const entry: Draft = { key: `${uuid}.${index}` as EntryKey, role, ...rest, raw };
+  const entry: Mutable<ParsedEntry> = { key: `${uuid}.${index}` as EntryKey, role, ...rest, raw };
   if (at !== undefined) entry.at = at;
   return entry;
 };
@@ -93,8 +91,7 @@ const isGap = (block: JsonObject, among: readonly unknown[]): boolean => block.t
 
 function userEntries(record: JsonObject, common: Common): readonly ParsedEntry[] {
   const content = readContent(record);
-  const marks: string[] = [];
-  if (record.isMeta === true) marks.push('meta');
+  const marks = record.isMeta === true ? ['meta'] : [];
   const message = messageIdOf(record) ?? common.uuid;
   if (typeof content === 'string') return [textEntry(record, common, 0, content, marks, message)];
   if (!Array.isArray(content)) return content === undefined || content === null ? [] : [unread(content, 'content', common, 0)];
@@ -120,7 +117,7 @@ function textEntry(record: JsonObject, common: Common, index: number, text: stri
     text,
     tokens: countTokens(text),
     messageId,
-    ...(marks.length > 0 ? { marks } : {}),
+    ...(marks.length > 0 && { marks }),
   });
 }
 
@@ -134,29 +131,25 @@ function resultEntries(
 ): readonly ParsedEntry[] {
   const toolCallId = stringAt(block, 'tool_use_id');
   const { content } = block;
-  const parts = Array.isArray(content)
-    ? content.map((part: unknown) => (isObject(part) && part.type !== 'text' ? null : (stringAt(part, 'text') ?? '')))
-    : [];
+  const list: readonly Json[] = Array.isArray(content) ? content : [];
+  const parts = list.map((part) => (isObject(part) && part.type !== 'text' ? null : (stringAt(part, 'text') ?? '')));
   const text = typeof content === 'string' ? content : joinParts(parts);
-  const shared = { messageId, ...(toolCallId === undefined ? {} : { toolCallId }) };
+  const call = toolCallId !== undefined && { toolCallId };
   const all = [...marks, ...partsMark(parts)];
-  const others = Array.isArray(content)
-    ? content.flatMap((part: unknown, place) => (isObject(part) && part.type !== 'text' ? [{ part, place }] : []))
-    : [];
   return [
     make(common, index, 'tool', {
-      ...shared,
+      messageId,
+      ...call,
       kind: 'tool_result',
       text,
-      ...(all.length > 0 ? { marks: all } : {}),
+      ...(all.length > 0 && { marks: all }),
       tokens: countTokens(text),
-      ...(isObject(record.toolUseResult) || Array.isArray(record.toolUseResult) ? { result: record.toolUseResult } : {}),
-      ...(block.is_error === true ? { isError: true } : {}),
+      ...(typeof record.toolUseResult === 'object' && record.toolUseResult !== null && { result: record.toolUseResult }),
+      ...(block.is_error === true && { isError: true }),
     }),
-    ...others.map(({ part, place }) => ({
-      ...mediaEntry(part, common, partNumber(index, place), 'tool', marks, messageId),
-      ...(toolCallId === undefined ? {} : { toolCallId }),
-    })),
+    ...list.flatMap((part, place) =>
+      parts[place] === null && isObject(part) ? { ...mediaEntry(part, common, partNumber(index, place), 'tool', marks, messageId), ...call } : [],
+    ),
   ];
 }
 
@@ -165,13 +158,11 @@ function mediaEntry(block: JsonObject, common: Common, index: number, role: Role
   const { source } = block;
   const data = stringAt(source, 'data');
   const mediaType = stringAt(source, 'media_type');
-  const shared = { messageId, ...(marks.length > 0 ? { marks } : {}) };
+  const shared = { messageId, ...(marks.length > 0 && { marks }) };
   if (block.type === 'image' || block.type === 'document') {
-    const media =
-      isObject(source) && source.type === 'base64' && data !== undefined && mediaType !== undefined
-        ? { mediaType, bytes: Buffer.from(data, 'base64') }
-        : undefined;
-    return make(common, index, role, { ...shared, kind: 'image', tokens: imageTokens, ...(media ? { media } : { result: block }) });
+    const isHeld = isObject(source) && source.type === 'base64' && data !== undefined && mediaType !== undefined;
+    const image = isHeld ? { media: { mediaType, bytes: Buffer.from(data, 'base64') } } : { result: block };
+    return make(common, index, role, { ...shared, kind: 'image', tokens: imageTokens, ...image });
   }
   return make(common, index, role, {
     ...shared,
@@ -186,7 +177,7 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
   const content = readContent(record);
   const messageId = messageIdOf(record) ?? common.uuid;
   const model = stringAt(record.message, 'model');
-  const shared = { messageId, ...(model === undefined ? {} : { author: model }) };
+  const shared = { messageId, ...(model !== undefined && { author: model }) };
   const hidden = record.isApiErrorMessage === true && (model === undefined || model === '<synthetic>');
   const error = hidden ? { isError: true, marks: ['hidden', 'api-error'] } : {};
   if (typeof content === 'string')
@@ -206,16 +197,8 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
       case 'thinking': {
         const text = stringAt(block, 'thinking') ?? '';
         const signature = stringAt(block, 'signature') ?? '';
-        return [
-          make(common, index, 'assistant', {
-            ...shared,
-            kind: 'thinking',
-            text,
-            tokens: countTokens(text),
-            ...result,
-            ...(signature === '' ? {} : { marks: ['signed'], result: { signature, ...sealed } }),
-          }),
-        ];
+        const signed = signature !== '' && { marks: ['signed'], result: { signature, ...sealed } };
+        return [make(common, index, 'assistant', { ...shared, kind: 'thinking', text, tokens: countTokens(text), ...result, ...signed })];
       }
       case 'redacted_thinking': {
         const data = stringAt(block, 'data') ?? '';
@@ -223,22 +206,9 @@ function assistantEntries(record: JsonObject, common: Common): readonly ParsedEn
       }
       case 'tool_use':
       case 'server_tool_use': {
-        const toolCallId = stringAt(block, 'id');
-        const call = {
-          kind: 'tool_call' as const,
-          toolName: stringAt(block, 'name') ?? '',
-          ...(toolCallId === undefined ? {} : { toolCallId }),
-          arguments: block.input ?? {},
-        };
-        return [
-          make(common, index, 'assistant', {
-            ...shared,
-            ...call,
-            ...result,
-            tokens: countTokens(call.toolName) + countTokens(JSON.stringify(call.arguments)),
-            ...(block.type === 'server_tool_use' ? { marks: ['server'] } : {}),
-          }),
-        ];
+        const call = called(stringAt(block, 'name') ?? '', stringAt(block, 'id'), block.input);
+        const marks = block.type === 'server_tool_use' && { marks: ['server'] };
+        return [make(common, index, 'assistant', { ...shared, ...call, ...result, ...marks })];
       }
       default:
         if (typeof block.type === 'string' && block.type.endsWith('_tool_result')) return [serverResult(block, common, index, messageId)];
@@ -293,7 +263,7 @@ function systemEntries(record: JsonObject, common: Common): readonly ParsedEntry
   const error = subtype.includes('error') || subtype.includes('refusal');
   const text = stringAt(record, 'content') ?? stringAt(record.error, 'formatted') ?? stringAt(record.error, 'message') ?? subtype;
   return [
-    make(common, 0, 'system', { kind: 'event', toolName: subtype, text, tokens: 0, marks: ['hidden', subtype], ...(error ? { isError: true } : {}) }),
+    make(common, 0, 'system', { kind: 'event', toolName: subtype, text, tokens: 0, marks: ['hidden', subtype], ...(error && { isError: true }) }),
   ];
 }
 

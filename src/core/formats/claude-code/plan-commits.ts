@@ -1,29 +1,19 @@
-import { type ByteRange, defined, isObject, stringAt, type Timestamp } from '../../base/index.js';
+import { defined, isObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { PlannedCommit } from '../format.js';
 import { clip } from '../shared/headline.js';
-import { addRange } from '../shared/jsonl.js';
+import { joinRanges } from '../shared/jsonl.js';
+import { madeBy } from '../shared/plans.js';
 import type { TranscriptLine } from './plan-lines.js';
 import { type Branch, isNode, nodeBefore, type RecordNode, type Tree } from './plan-nodes.js';
 import type { LineReader } from './plan-reader.js';
 import { isStored, type Segment, type Segments } from './plan-segments.js';
-import { readBlocks, readTime, writeHeadline } from './schema.js';
-import { linkName } from './schema-links.js';
+import { linkName, readBlocks, readTime, writeHeadline } from './schema.js';
 
 export interface SessionCommitFacts extends Pick<PlannedCommit, 'template' | 'principal' | 'sessionId'> {
   readonly startedBy?: string | undefined;
 }
 
 export const mainTemplate = 'claude-code';
-export const maxNameLength = 400;
-/** The template of commits of a subagent of that type. */
-export const subagentTemplate = (type: string | undefined): string =>
-  `${mainTemplate}/${type === undefined || type === '' ? 'agent' : type}`.slice(0, maxNameLength);
-
-interface Commits {
-  readonly commits: readonly PlannedCommit[];
-  /** The number of the commit that a segment became. */
-  readonly numbers: ReadonlyMap<Segment, number>;
-}
 
 /** The inputs for the commits of one file, and the commits made so far. */
 interface Committing {
@@ -35,6 +25,7 @@ interface Committing {
   readonly agentTypes: ReadonlyMap<string, string>;
   readonly copies: ReadonlyMap<RecordNode, readonly RecordNode[]>;
   readonly commits: PlannedCommit[];
+  /** The number of the commit that a segment became. */
   readonly numbers: Map<Segment, number>;
 }
 
@@ -44,7 +35,7 @@ export function commitSegments(
   tree: Tree,
   facts: SessionCommitFacts,
   { reader, isKnown }: { readonly reader: LineReader; readonly isKnown: (record: string) => boolean },
-): Commits {
+): Pick<Committing, 'commits' | 'numbers'> {
   const agentTypes = agentTypesIn(tree);
   const made: Committing = { segments, tree, facts, reader, isKnown, agentTypes, copies: copiesIn(tree), commits: [], numbers: new Map() };
   segments.list.forEach((segment, place) => {
@@ -99,7 +90,7 @@ function addShorterCompaction(made: Committing, summary: RecordNode, keeps: numb
   const lines = nodes.map(({ line }) => line);
   const facts = gatherFacts(made, segment, before === undefined);
   const parent = findParent(made, segment, before);
-  commits.push(withContent({ ...facts, parent, ranges: [], kept: rangesOf(lines), records: [] }, lines, reader));
+  commits.push(withContent({ ...facts, parent, ranges: [], kept: joinRanges(lines), records: [] }, lines, reader));
   return commits.length - 1;
 }
 
@@ -112,8 +103,8 @@ function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['p
   const planned = {
     ...gatherFacts(made, segment, isFirst),
     parent,
-    ranges: rangesOf(segment.lines),
-    ...(kept.length > 0 ? { kept: rangesOf(kept) } : {}),
+    ranges: joinRanges(segment.lines),
+    ...(kept.length > 0 && { kept: joinRanges(kept) }),
     records: [...nameRecords(segment.nodes), ...segment.lines.flatMap(({ more }) => (more?.link ? linkName(more.link, made.facts.sessionId) : []))],
   };
   return withContent(planned, kept.length > 0 ? [...segment.lines, ...kept] : segment.lines, reader);
@@ -127,9 +118,9 @@ function gatherFacts({ facts, agentTypes, reader }: Committing, segment: Segment
   return {
     type,
     checkpoint,
-    template: branch.sidechain ? subagentTemplate(agentTypes.get(branch.startedBy ?? '')) : facts.template,
+    template: branch.sidechain ? madeBy(mainTemplate, { role: agentTypes.get(branch.startedBy ?? '') || 'agent' }).template : facts.template,
     ...defined({ principal: facts.principal, sessionId: facts.sessionId, summary, createdAt }),
-    ...(startedBy === undefined ? {} : { startedBy: { toolCallId: startedBy } }),
+    ...(startedBy !== undefined && { startedBy: { toolCallId: startedBy } }),
   };
 }
 
@@ -164,16 +155,9 @@ function withContent(planned: Planned, lines: readonly TranscriptLine[], { read,
 /** Earlier copies of the last answer of each branch: older versions copied histories, and the agent gathers and sends all copies. */
 function copiesIn(tree: Tree): ReadonlyMap<RecordNode, readonly RecordNode[]> {
   if (tree.branches.length < 2) return new Map();
-  const answers = new Map<string, RecordNode[]>();
-  for (const node of tree.nodes) {
-    const id = node.line.part === 'assistant' ? node.line.message : undefined;
-    if (id === undefined) continue;
-    const others = answers.get(id);
-    if (others) others.push(node);
-    else answers.set(id, [node]);
-  }
+  const answers = tree.nodes.filter(({ line: { part, message } }) => part === 'assistant' && message !== undefined);
   const copies = new Map<RecordNode, readonly RecordNode[]>();
-  for (const nodes of answers.values()) {
+  for (const nodes of Map.groupBy(answers, ({ line }) => line.message).values()) {
     if (nodes.at(-1)?.branch === nodes[0]?.branch || nodes.length > maxCopies) continue;
     // Only copies that existed when the record was written count, so that the time of the import does not matter.
     nodes.forEach((last, at) => {
@@ -191,12 +175,6 @@ function comesBefore(first: RecordNode, second: RecordNode): boolean {
   return false;
 }
 const maxCopies = 64;
-
-function rangesOf(lines: readonly TranscriptLine[]): readonly ByteRange[] {
-  const ranges: ByteRange[] = [];
-  for (const line of lines) addRange(ranges, line);
-  return ranges;
-}
 
 function writeSummary({ nodes, type }: Segment, { record }: LineReader): string | undefined {
   if (type === 'compaction') {
@@ -219,7 +197,7 @@ function writeSummary({ nodes, type }: Segment, { record }: LineReader): string 
       if (name !== undefined) tools.add(name);
     }
   }
-  return tools.size > 0 ? clip([...tools].join(', ')) : undefined;
+  return clip([...tools].join(', '));
 }
 
 function writtenAt({ nodes, branch, after }: Segment): Timestamp | undefined {

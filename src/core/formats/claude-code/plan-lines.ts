@@ -1,5 +1,6 @@
 import { type ByteRange, isObject, type JsonObject, stringAt } from '../../base/index.js';
-import type { FileBytes, ParsedDelta } from '../format.js';
+import type { FileBytes } from '../format.js';
+import type { Seen } from '../shared/jsonl.js';
 import { type OutlinePart, outlinePart } from '../shared/outline.js';
 import { callPartOf } from './calls.js';
 import { absorbedIn, elisionsOf, readEntries } from './parse-entries.js';
@@ -10,17 +11,19 @@ import {
   type ChainedRole,
   firstTextOf,
   isChained,
+  linkOf,
   messageIdOf,
   readBlocks,
   readContent,
+  readTitle,
   resultIdsOf,
   roleInTree,
+  type SessionLink,
   syntheticModel,
+  type Title,
   uuidOf,
   writeHeadline,
 } from './schema.js';
-import { linkOf, type SessionLink } from './schema-links.js';
-import { readTitle, type Title } from './schema-title.js';
 
 /** The facts about a line that the tree and the plan need, in one small shape, so that a file of any length needs little memory. */
 export interface TranscriptLine extends ByteRange {
@@ -53,12 +56,6 @@ const oneOrMore = (ids: readonly string[]): string | readonly string[] => (ids.l
 /** The ids of the calls whose results the line holds. */
 export const resultsOf = ({ results }: TranscriptLine): readonly string[] => (typeof results === 'string' ? [results] : results);
 
-/** The end of the parent's context with which a forked subagent begins. */
-export interface ForkRef {
-  readonly session: string;
-  readonly last: string;
-}
-
 export interface More {
   readonly ghost?: NonNullable<RecordPiece['ghost']>;
   readonly title?: Title;
@@ -68,8 +65,8 @@ export interface More {
   /** Set for the boundary of a compaction. */
   readonly metadata?: JsonObject;
   readonly forkedFrom?: string;
-  /** Set for the reference of a subagent's file to the context from which the subagent was forked. */
-  readonly forkRef?: ForkRef;
+  /** The end of the parent's context with which a forked subagent begins. Set for the reference of its file to it. */
+  readonly forkRef?: { readonly session: string; readonly last: string };
   /** Calls that may start subagents. */
   readonly agents?: readonly AgentCall[];
   /** True for the placeholder that the agent writes if an answer was abandoned. */
@@ -79,11 +76,8 @@ export interface More {
   readonly queued?: { readonly text: string; readonly isAttached: boolean };
 }
 
-export interface SessionLines {
+export interface SessionLines extends Seen {
   readonly lines: readonly TranscriptLine[];
-  readonly skipped: ParsedDelta['problems'];
-  readonly notes: ParsedDelta['problems'];
-  readonly end: number;
 }
 
 export interface LineReading {
@@ -235,7 +229,7 @@ function queuedIn(record: JsonObject): More['queued'] {
   return text === undefined ? undefined : { text, isAttached: true };
 }
 
-function forkRefOf(record: JsonObject): ForkRef | undefined {
+function forkRefOf(record: JsonObject): More['forkRef'] {
   const [session, last] = [stringAt(record, 'parentSessionId'), stringAt(record, 'parentLastUuid')];
   return last === undefined ? undefined : { session: session ?? '', last };
 }

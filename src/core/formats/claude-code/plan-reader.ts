@@ -1,16 +1,13 @@
 import type { JsonObject } from '../../base/index.js';
 import type { Elision, FileBytes, ParsedEntry } from '../format.js';
+import type { Content } from '../shared/branches.js';
 import { joinCalls } from '../shared/calls.js';
+import { lastRead } from '../shared/last-read.js';
 import { outlineOfParts, type StoredOutline } from '../shared/outline.js';
 import { inDelta } from '../shared/records.js';
 import { elisionsOf, readEntries } from './parse-entries.js';
 import { type RecordPiece, recordAt } from './parse-lines.js';
 import { outlineLine, type TranscriptLine } from './plan-lines.js';
-
-interface Content {
-  readonly entries: readonly ParsedEntry[];
-  readonly elisions: readonly Elision[];
-}
 
 export interface LineReader {
   /** Reads entries and elisions from the file. The last result is remembered. */
@@ -21,18 +18,12 @@ export interface LineReader {
 
 /** A reader of the file; lines before `resumeAt` are stored already. */
 export function openReader(file: FileBytes, resumeAt: number): LineReader {
-  let latest: { readonly lines: readonly TranscriptLine[]; readonly content: Content } | undefined;
+  const last = lastRead<Content>();
   const record = (line: TranscriptLine): JsonObject => recordAt(file, line);
   return {
     record,
-    read: (lines) => {
-      if (latest?.lines !== lines)
-        latest = {
-          lines,
-          content: readPieces(lines.map((line) => ({ sort: line.sort, range: line, ...(line.sort === 'record' && { record: record(line) }) }))),
-        };
-      return latest.content;
-    },
+    read: (lines) =>
+      last(lines, () => readPieces(lines.map((line) => ({ sort: line.sort, range: line, ...(line.sort === 'record' && { record: record(line) }) })))),
     outline: (lines) => {
       const parts = lines.flatMap((line) => outlineLine(line, file, resumeAt) ?? []);
       return { ...outlineOfParts(parts), calls: joinCalls(parts.map(({ call }) => call)) };

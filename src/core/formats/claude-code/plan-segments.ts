@@ -2,6 +2,7 @@ import type { ByteRange } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import { endsAfterResults, endsBeforeResults, type PlanContext } from '../format.js';
 import { addRange } from '../shared/jsonl.js';
+import { sortByPlace } from '../shared/plans.js';
 import type { TranscriptLine } from './plan-lines.js';
 import { type Branch, isNode, type RecordNode, type Tree } from './plan-nodes.js';
 
@@ -192,13 +193,7 @@ function addBookkeeping(segments: Segment[], after: RecordNode): Segment {
 /** A record that was written before its parent comes after the parent in the delta, with the lines that follow it in the file. */
 function sortByTree({ lines, nodes }: Segment, { placements }: Tree): void {
   if (nodes.every((node, at) => at === 0 || (nodes[at - 1] as RecordNode).line.start < node.line.start)) return;
-  const groups: { index: number; lines: TranscriptLine[] }[] = [{ index: -1, lines: [] }];
-  for (const line of lines) {
-    const node = placements.get(line);
-    if (node) groups.push({ index: node.index, lines: [line] });
-    else groups.at(-1)?.lines.push(line);
-  }
-  lines.splice(0, lines.length, ...groups.sort((a, b) => a.index - b.index).flatMap((group) => group.lines));
+  sortByPlace(lines, (line) => placements.get(line)?.index);
 }
 
 /** Whether the project holds the segment already. */

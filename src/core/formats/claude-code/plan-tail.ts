@@ -1,8 +1,7 @@
 import { isObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext } from '../format.js';
 import { scanLines } from './parse-lines.js';
-import { isChained, roleInTree } from './schema.js';
-import { titleIn } from './schema-title.js';
+import { isChained, roleInTree, titleIn } from './schema.js';
 
 /** A longer addition is planned with the whole file, which reads the file once instead of one and a half times. */
 const maxTailBytes = 8 * 1024 * 1024;

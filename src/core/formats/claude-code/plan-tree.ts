@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { Problem } from '../format.js';
-import { append, branchFor, type GrowingBranches, noBranches, startBranch } from './plan-branches.js';
+import { chooseById } from '../shared/plans.js';
+import { append, branchFor, noBranches, startBranch } from './plan-branches.js';
 import type { TranscriptLine } from './plan-lines.js';
 import { type Branch, boundaryBefore, type Chained, isChainedLine, isNode, type RecordNode, type Tree } from './plan-nodes.js';
 import { firstTextOf, readContent } from './schema.js';
@@ -19,28 +20,29 @@ export interface Surroundings {
   readonly begunAfter: string | undefined;
 }
 
-interface Growth {
-  readonly around: Surroundings;
-  readonly chosen: ReadonlyMap<string, Chained>;
-  readonly placements: Map<TranscriptLine, RecordNode>;
-  readonly nodes: RecordNode[];
-  readonly branches: GrowingBranches;
+const newGrowth = (around: Surroundings, { chosen, repeated, skipped }: ReturnType<typeof chooseById<Chained>>) => ({
+  around,
+  chosen,
+  repeated: repeated as Set<TranscriptLine>,
+  skipped,
+  placements: new Map<TranscriptLine, RecordNode>(),
+  nodes: [] as RecordNode[],
+  branches: noBranches(),
   /** The parents of torn lines, by the torn line's id. */
-  readonly ghosts: Map<string, string | null>;
-  readonly repeated: Set<TranscriptLine>;
-  readonly kept: Map<RecordNode, RecordNode[]>;
+  ghosts: new Map<string, string | null>(),
+  kept: new Map<RecordNode, RecordNode[]>(),
   /** The compaction of each kept message. Records that follow the message continue the compaction's summary. */
-  readonly keptBy: Map<string, { readonly boundary: RecordNode; readonly keeps: number }>;
-  readonly summaries: Map<RecordNode, RecordNode>;
+  keptBy: new Map<string, { readonly boundary: RecordNode; readonly keeps: number }>(),
+  summaries: new Map<RecordNode, RecordNode>(),
   /** The call that sent each prompt to a subagent. */
-  readonly calls: Map<string, string>;
+  calls: new Map<string, string>(),
   /** Records whose parent comes later in the file, by the parent's id. */
-  readonly waiting: Map<string, Chained[]>;
-  readonly skipped: Problem[];
-  readonly notes: Problem[];
+  waiting: new Map<string, Chained[]>(),
+  notes: [] as Problem[],
   /** The last record of the main conversation in file order, as far as it has been read. */
-  previous: RecordNode | undefined;
-}
+  previous: undefined as RecordNode | undefined,
+});
+type Growth = ReturnType<typeof newGrowth>;
 
 interface Place {
   readonly parent: Branch['from'];
@@ -53,25 +55,12 @@ interface Place {
  * the last is read.
  */
 export function growTree(lines: readonly TranscriptLine[], around: Surroundings): Tree {
-  const { chosen, repeated, skipped } = chooseRecords(lines, around.isImported);
-  for (const line of shownAgain(lines)) repeated.add(line);
-  const growth: Growth = {
+  const growth = newGrowth(
     around,
-    chosen,
-    repeated,
-    skipped,
-    placements: new Map(),
-    nodes: [],
-    branches: noBranches(),
-    ghosts: new Map(),
-    kept: new Map(),
-    keptBy: new Map(),
-    summaries: new Map(),
-    calls: new Map(),
-    waiting: new Map(),
-    notes: [],
-    previous: undefined,
-  };
+    chooseById(lines.filter(isChainedLine), ({ uuid }) => uuid, around.isImported),
+  );
+  const { repeated, skipped } = growth;
+  for (const line of shownAgain(lines)) repeated.add(line);
   for (const line of lines) {
     const ghost = line.more?.ghost;
     if (ghost && !nodeOf(growth, ghost.uuid)) growth.ghosts.set(ghost.uuid, parentThroughGhosts(growth, ghost.parentUuid));
@@ -80,25 +69,6 @@ export function growTree(lines: readonly TranscriptLine[], around: Surroundings)
   if (growth.waiting.size > 0) settleCycles(growth, lines);
   const { branches, nodes, placements, kept, notes } = growth;
   return { branches: branches.list, nodes, placements, repeated, kept, skipped, notes };
-}
-
-/** Of several records with the same id, reads the last record or the stored record. */
-function chooseRecords(lines: readonly TranscriptLine[], isImported: Surroundings['isImported']) {
-  const chosen = new Map<string, Chained>();
-  const repeated = new Set<TranscriptLine>();
-  const skipped: Problem[] = [];
-  for (const line of lines) {
-    if (!isChainedLine(line)) continue;
-    const { uuid } = line;
-    const other = chosen.get(uuid);
-    const unread = other && (isImported(other) ? line : other);
-    if (unread !== line) chosen.set(uuid, line);
-    if (!unread) continue;
-    repeated.add(unread);
-    const where = unread === line ? 'earlier' : 'later';
-    skipped.push({ line: unread.line, reason: `Another record with the id ${uuid} comes ${where} and is read instead.` });
-  }
-  return { chosen, repeated, skipped };
 }
 
 /** Lines of the queue with a prompt that an attachment shows too, and copies of such lines. */
@@ -229,10 +199,10 @@ function branchAt(growth: Growth, line: Chained, { parent, keeps }: Place, sidec
   const { branches, kept } = growth;
   if (!isNode(parent)) {
     const startedBy = sidechain ? findStartingCall(growth, line) : undefined;
-    return startBranch(branches, { from: parent, sidechain, ...(startedBy === undefined ? {} : { startedBy }) });
+    return startBranch(branches, { from: parent, sidechain, ...(startedBy !== undefined && { startedBy }) });
   }
   const isPartial = keeps !== undefined && keeps < (kept.get(boundaryBefore(parent) ?? parent)?.length ?? 0);
-  if (isPartial || parent.branch.sidechain !== sidechain) return startBranch(branches, { from: parent, sidechain, ...(isPartial ? { keeps } : {}) });
+  if (isPartial || parent.branch.sidechain !== sidechain) return startBranch(branches, { from: parent, sidechain, ...(isPartial && { keeps }) });
   return branchFor(branches, line, parent);
 }
 

@@ -1,15 +1,16 @@
 import { defined, stringAt } from '../../base/index.js';
 import { lastName } from '../../system/index.js';
 import type { FileBytes, ImportPlan, PlanContext, Problem } from '../format.js';
+import { madeBy, maxNameLength } from '../shared/plans.js';
 import { recordAt } from './parse-lines.js';
-import { commitSegments, mainTemplate, maxNameLength, type SessionCommitFacts, subagentTemplate } from './plan-commits.js';
+import { commitSegments, mainTemplate, type SessionCommitFacts } from './plan-commits.js';
 import { placeOnly, readLines, type SessionLines, type TranscriptLine } from './plan-lines.js';
 import { type Branch, isNode, type RecordNode, type Tree } from './plan-nodes.js';
 import { openReader } from './plan-reader.js';
 import { cutBranches, isStored, placeLines, type Segment } from './plan-segments.js';
 import { isPlainContinuation } from './plan-tail.js';
 import { growTree } from './plan-tree.js';
-import { bestTitle } from './schema-title.js';
+import { bestTitle } from './schema.js';
 
 export const formatId = 'claude-code-v1';
 
@@ -52,10 +53,8 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
   const sessionId = sessionIdOf(context.path, first?.more?.sessionId, wholeIsSidechain);
   const cwd = context.before?.cwd ?? lines.find(({ more }) => more?.cwd)?.more?.cwd;
   const facts: SessionCommitFacts = {
-    template: wholeIsSidechain ? subagentTemplate(stringAt(context.meta, 'agentType')) : mainTemplate,
-    ...(cwd === undefined ? {} : { principal: `${mainTemplate}@${cwd}`.slice(0, maxNameLength) }),
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(wholeIsSidechain && stringAt(context.meta, 'toolUseId') !== undefined ? { startedBy: stringAt(context.meta, 'toolUseId') } : {}),
+    ...madeBy(mainTemplate, { role: wholeIsSidechain ? stringAt(context.meta, 'agentType') || 'agent' : undefined, cwd, sessionId }),
+    startedBy: wholeIsSidechain ? stringAt(context.meta, 'toolUseId') : undefined,
   };
   const { commits, numbers } = commitSegments(segments, tree, facts, { reader: openReader(file, resumeAt), isKnown: (record) => known.has(record) });
   const freshFrom = lines.find(({ start }) => start >= resumeAt)?.line ?? Number.POSITIVE_INFINITY;

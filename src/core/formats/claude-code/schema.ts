@@ -35,11 +35,9 @@ export function roleInTree(record: JsonObject): ChainedRole {
     case 'assistant':
       return 'assistant';
     case 'system':
-      return record.subtype === 'compact_boundary'
-        ? 'boundary'
-        : record.subtype === 'local_command'
-          ? localPartOf(stringAt(record, 'content') ?? '')
-          : 'quiet';
+      if (record.subtype === 'compact_boundary') return 'boundary';
+      if (record.subtype !== 'local_command') return 'quiet';
+      return command.test(stringAt(record, 'content') ?? '') ? 'command' : 'aside';
     case 'attachment':
       return renderedOf(record) ? 'attachment' : 'quiet';
     case 'user':
@@ -49,7 +47,8 @@ export function roleInTree(record: JsonObject): ChainedRole {
   }
 }
 
-const localPartOf = (text: string): ChainedRole => (/^\s*<(command-name|command-message|bash-input)>/.test(text) ? 'command' : 'aside');
+/** A slash command or a shell line, which the agent ran itself. */
+const command = /^\s*<(command-name|command-message|bash-input)>/;
 
 function userPartOf(record: JsonObject): ChainedRole {
   if (record.isCompactSummary === true) return 'summary';
@@ -58,7 +57,7 @@ function userPartOf(record: JsonObject): ChainedRole {
   const text = firstTextOf(content);
   if (isCaveat(text)) return 'command';
   if (record.isMeta === true) return 'meta';
-  if (/^\s*<(command-name|command-message|bash-input)>/.test(text)) return 'command';
+  if (command.test(text)) return 'command';
   if (/^\s*(<(local-command-std(out|err)|bash-std(out|err)|command-contents)>|\[Request interrupted by user)/.test(text)) return 'aside';
   return 'prompt';
 }
@@ -85,8 +84,8 @@ export function writeHeadline(record: JsonObject): string | undefined {
   const text = firstTextOf(content);
   if (text === '') return Array.isArray(content) && content.some((block) => isObject(block) && block.type === 'image') ? '[image]' : undefined;
   const tag = (name: string): string | undefined => new RegExp(`<${name}>([\\s\\S]*?)</${name}>`).exec(text)?.[1]?.trim();
-  const command = tag('command-name') ?? tag('command-message');
-  if (command !== undefined) return clip(`${command} ${tag('command-args') ?? ''}`);
+  const name = tag('command-name') ?? tag('command-message');
+  if (name !== undefined) return clip(`${name} ${tag('command-args') ?? ''}`);
   const shell = tag('bash-input');
   if (shell !== undefined) return clip(`! ${shell}`);
   const notification = /^\s*<task-notification>/.test(text) ? tag('summary') : undefined;
@@ -104,10 +103,8 @@ export interface AgentCall {
 export function agentCallsOf(record: JsonObject): readonly AgentCall[] {
   if (record.type !== 'assistant') return [];
   return readBlocks(record).flatMap((block) => {
-    if (!isObject(block) || block.type !== 'tool_use' || typeof block.id !== 'string') return [];
-    return block.name === 'Task' || block.name === 'Agent'
-      ? [{ id: block.id, prompt: stringAt(block.input, 'prompt'), type: stringAt(block.input, 'subagent_type') }]
-      : [];
+    if (!isObject(block) || block.type !== 'tool_use' || typeof block.id !== 'string' || (block.name !== 'Task' && block.name !== 'Agent')) return [];
+    return [{ id: block.id, prompt: stringAt(block.input, 'prompt'), type: stringAt(block.input, 'subagent_type') }];
   });
 }
 
@@ -121,3 +118,67 @@ export const resultIdsOf = (record: JsonObject): readonly string[] =>
 export const sealsField = 'seals';
 /** The names of these signatures, as the providers' APIs call them. */
 export const foreignSeals: readonly string[] = ['thoughtSignature', 'encrypted_content'];
+
+export interface Title {
+  readonly text: string;
+  readonly worth: number;
+}
+
+/** The session's title. A person's title takes precedence over the agent's title, and a later title over an earlier one. */
+export const titleIn = (records: readonly JsonObject[]): string | undefined => bestTitle(records.flatMap((record) => readTitle(record) ?? []));
+
+/** The last of the titles with the highest rank. */
+export function bestTitle(titles: readonly Title[]): string | undefined {
+  let best: string | undefined;
+  let rank = 0;
+  for (const { text, worth } of titles) {
+    const title = worth >= rank ? clip(text) : undefined;
+    if (title === undefined) continue;
+    best = title;
+    rank = worth;
+  }
+  return best;
+}
+
+/** The field of a title by the type of its record, and its rank. */
+const fields: ReadonlyMap<unknown, readonly [key: string, worth: number]> = new Map([
+  ['custom-title', ['customTitle', 3]],
+  ['ai-title', ['aiTitle', 2]],
+  ['summary', ['summary', 1]],
+]);
+
+/** The title that the record sets. */
+export function readTitle(record: JsonObject): Title | undefined {
+  const [key, worth = 0] = fields.get(record.type) ?? [];
+  const text = key && stringAt(record, key);
+  return text === undefined ? undefined : { text, worth };
+}
+
+/** How a session goes on from another one, or in another one. An accepted plan and `/clear` begin a new file. */
+export type SessionLink = { readonly from: string } | { readonly to: string } | { readonly cleared: true };
+
+const sessionName = /^[\w.-]{1,100}$/;
+const transcript = /([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl/i;
+
+/** The link in a record; undefined for most records. */
+export function linkOf(record: JsonObject, part: ChainedRole): SessionLink | undefined {
+  if (part === 'prompt') {
+    const text = firstTextOf(readContent(record));
+    const isPlan = typeof record.planContent === 'string' || text.startsWith('Implement the following plan:');
+    // The path of the session in which the plan was made is at the end.
+    const from = isPlan ? transcript.exec(text.slice(-1_000))?.[1] : undefined;
+    return from === undefined ? undefined : { from };
+  }
+  if (part === 'command')
+    return /<command-name>\/(?:clear|new|reset)<\/command-name>/.test(firstTextOf(readContent(record))) ? { cleared: true } : undefined;
+  const to = record.type === 'continued-in' ? stringAt(record, 'continuedInSessionId') : undefined;
+  return to !== undefined && sessionName.test(to) ? { to } : undefined;
+}
+
+/** The name under which a commit of a session is found by a link. */
+export function linkName(link: SessionLink, session: string | undefined): readonly string[] {
+  if (session === undefined || !sessionName.test(session)) return [];
+  if ('cleared' in link) return [`cleared:${session}`];
+  const name = 'from' in link ? `continues:${session}:${link.from}` : `continues:${link.to}:${session}`;
+  return 'from' in link && link.from === session ? [] : [name];
+}

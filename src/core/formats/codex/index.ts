@@ -5,16 +5,15 @@ import { defined, stringAt } from '../../base/index.js';
 import { byClass, factsWithout, type ImportableFormat, type ParsedDelta } from '../format.js';
 import { durationOf } from '../shared/durations.js';
 import { ofLines } from '../shared/jsonl.js';
-import { placedLines, readItems } from './parse.js';
-import { compressed } from './parse-compressed.js';
-import { peek, recognize } from './parse-peek.js';
+import { readItems } from './parse.js';
+import { compressed, peek, recognize } from './parse-peek.js';
 import { formatId, planImport } from './plan.js';
 import { endsTurn, progress } from './plan-progress.js';
 import { writeSession } from './resume.js';
-import { scanLines } from './schema.js';
+import { placedLines, scanLines } from './schema.js';
 import { cutLines, writeEntries } from './write.js';
 
-export { type PlacedLine, readLines, sentItem } from './parse-sent.js';
+export { type PlacedLine, readLines, sentItem } from './schema.js';
 export { findOrigin, isReplayed, type Origin } from './schema-replay.js';
 export { writeItems } from './write.js';
 
@@ -49,9 +48,7 @@ export const codex = {
 export function readDelta(delta: Uint8Array): ParsedDelta {
   const { pieces, skipped } = scanLines(delta);
   const lines = placedLines(pieces);
-  const lasted = durationOf(lines, ({ line: { sort, payload } }) =>
-    sort === 'event' && endsTurn.has(payload.type) ? payload.duration_ms : undefined,
-  );
-  const meta = lines.findLast(({ line: { sort, payload } }) => sort === 'meta' && stringAt(payload.git, 'branch'))?.line;
+  const lasted = durationOf(lines, ({ sort, payload }) => (sort === 'event' && endsTurn.has(payload.type) ? payload.duration_ms : undefined));
+  const meta = lines.findLast(({ sort, payload }) => sort === 'meta' && stringAt(payload.git, 'branch'));
   return { entries: readItems(lines), elisions: [], ...lasted, ...defined({ branch: stringAt(meta?.payload.git, 'branch') }), problems: skipped };
 }

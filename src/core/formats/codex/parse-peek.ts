@@ -1,8 +1,9 @@
 import { defined, isObject } from '../../base/index.js';
-import type { Peek } from '../format.js';
+import type { DocumentReader, Peek } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { bufferOf } from '../shared/jsonl.js';
-import { expandBeginning, isCompressed } from './parse-expand.js';
+import { firstIn } from '../shared/plans.js';
+import { expand, expandBeginning, isCompressed } from './parse-expand.js';
 import { readSession } from './plan-facts.js';
 import { folderOf, isPrompt, promptText, type RolloutLine, readLine, scanLines } from './schema.js';
 
@@ -18,11 +19,8 @@ export function peek(head: Uint8Array, tail: Uint8Array): Peek {
   const title = typeof named?.payload.thread_name === 'string' ? clip(named.payload.thread_name) : undefined;
   const prompt = lines.find(({ sort, payload }) => sort === 'item' && isPrompt(payload));
   const firstPrompt = prompt && clip(promptText(prompt.payload));
-  const cwd = lines.map(folderOf).find((folder) => folder !== undefined);
-  const startedAt = session.startedAt ?? lines.find(({ at }) => at !== undefined)?.at;
-  return {
-    ...defined({ sessionId: session.id, cwd, title, firstPrompt, startedAt }),
-  };
+  const startedAt = session.startedAt ?? firstIn(lines, ({ at }) => at);
+  return defined({ sessionId: session.id, cwd: firstIn(lines, folderOf), title, firstPrompt, startedAt });
 }
 
 const openings = /^\s*\{"timestamp":"[^"]*",("ordinal":\d+,)?"type":"(session_meta|response_item|event_msg|turn_context|compacted)","payload":\{/;
@@ -37,3 +35,19 @@ export function recognize(head: Uint8Array, _path: string): number {
   const isFlat = first?.sort === 'meta' && first.flat && ('instructions' in first.payload || isObject(first.payload.git));
   return isFlat && others.every(({ flat }) => flat) ? 0.9 : 0;
 }
+
+const headLength = 64 * 1024;
+
+/** A rollout that the agent has compressed holds one session, with unchanged lines. */
+export const compressed: DocumentReader = {
+  keeps: true,
+  endings: ['.jsonl.zst'],
+  recognize: isCompressed,
+  members(document) {
+    const lines = expand(document);
+    const head = lines.subarray(0, headLength);
+    if (recognize(head, '') === 0) return undefined;
+    const { sessionId, cwd, title, firstPrompt } = peek(head, lines.subarray(-headLength));
+    return [{ id: sessionId ?? 'session', lines: () => ({ bytes: lines }), ...defined({ title: title ?? firstPrompt, cwd }) }];
+  },
+};

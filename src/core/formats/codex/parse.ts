@@ -1,25 +1,16 @@
 import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
-import { parseShallow, type RecordPiece } from '../shared/jsonl.js';
+import { parseShallow } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens, imageTokens } from '../shared/tokens.js';
-import { endsSummary, isAnswer, isInjected, nameItem, type RolloutLine, readLine, readTexts, saidIn, turnOf } from './schema.js';
-
-export interface RangedLine {
-  readonly line: RolloutLine;
-  readonly raw: ByteRange;
-}
-
-/** The readable lines of a scanned delta. */
-export const placedLines = (pieces: readonly RecordPiece[]): RangedLine[] =>
-  pieces.flatMap(({ record, range }) => (record ? [{ line: readLine(record), raw: range }] : []));
+import { endsSummary, isAnswer, isInjected, nameItem, type PlacedLine, type RolloutLine, readTexts, saidIn, turnOf } from './schema.js';
 
 /** The entries of the lines of a delta, in order. The name and message of an item depend on the lines before it. */
-export function readItems(lines: readonly RangedLine[]): ParsedEntry[] {
-  const failed = new Set(lines.flatMap(({ line }) => failedCallsOf(line)));
-  const becameSummary = answersEndingInSummaries(lines.map(({ line }) => line));
+export function readItems(lines: readonly PlacedLine[]): ParsedEntry[] {
+  const failed = new Set(lines.flatMap(failedCallsOf));
+  const becameSummary = answersEndingInSummaries(lines);
   const named = new Map<string, number>();
   let turn = '';
   let answer: { readonly id: string; readonly sampled: unknown } | undefined;
@@ -46,7 +37,7 @@ export function readItems(lines: readonly RangedLine[]): ParsedEntry[] {
     return isCompactions ? made.map((entry) => ({ ...entry, tokens: 0, marks: [...(entry.marks ?? []), 'hidden', 'compaction'] })) : made;
   };
 
-  const compactionEntries = ({ payload, at }: RolloutLine, raw: ByteRange): readonly ParsedEntry[] => {
+  const compactionEntries = ({ payload, at, raw }: PlacedLine): readonly ParsedEntry[] => {
     const { replacement_history: history } = payload;
     const summary = stringAt(payload, 'message') ?? '';
     answer = undefined;
@@ -56,7 +47,7 @@ export function readItems(lines: readonly RangedLine[]): ParsedEntry[] {
     return [make({ record, raw, at }, 0, 'user', { kind: 'summary', text: summary, tokens: countTokens(summary), messageId: record })];
   };
 
-  const eventEntries = ({ payload, at }: RolloutLine, raw: ByteRange): readonly ParsedEntry[] => {
+  const eventEntries = ({ payload, at, raw }: PlacedLine): readonly ParsedEntry[] => {
     const type = stringAt(payload, 'type') ?? '';
     const id = stringAt(payload, 'id');
     if (type === 'agent_reasoning' && id !== undefined) {
@@ -72,23 +63,23 @@ export function readItems(lines: readonly RangedLine[]): ParsedEntry[] {
     return [make({ record, raw, at }, 0, 'system', { kind: 'event', toolName: type, text, tokens: 0, marks, ...(isError && { isError }) })];
   };
 
-  const lineEntries = (line: RolloutLine, raw: ByteRange): readonly ParsedEntry[] => {
+  const lineEntries = (line: PlacedLine): readonly ParsedEntry[] => {
     turn = turnOf(line) ?? turn;
     switch (line.sort) {
       case 'meta':
-        return instructionsOf(line, raw, unique);
+        return instructionsOf(line, unique);
       case 'item':
-        return itemEntries(line.payload, { raw, at: line.at, metadata: line.metadata });
+        return itemEntries(line.payload, line);
       case 'compacted':
-        return compactionEntries(line, raw);
+        return compactionEntries(line);
       case 'event':
-        return eventEntries(line, raw);
+        return eventEntries(line);
       case 'context':
       case 'other':
         return [];
     }
   };
-  return lines.flatMap(({ line, raw }) => lineEntries(line, raw));
+  return lines.flatMap(lineEntries);
 }
 
 const isSummary = ({ kind, role, text }: ParsedEntry, summary: string): boolean =>
@@ -131,15 +122,9 @@ interface Place {
 }
 
 /** Events whose content no item holds. */
-const shownEvents: ReadonlySet<string> = new Set([
-  'error',
-  'stream_error',
-  'warning',
-  'turn_aborted',
-  'entered_review_mode',
-  'exited_review_mode',
-  'undo_completed',
-]);
+const shownEvents: ReadonlySet<string> = new Set(
+  'error stream_error warning turn_aborted entered_review_mode exited_review_mode undo_completed'.split(' '),
+);
 
 interface Common {
   readonly record: string;
@@ -154,7 +139,7 @@ function make({ record, raw, at }: Common, index: number, role: Role, rest: Omit
 }
 
 /** The agent's own instructions, with which every call begins and which no item repeats. */
-function instructionsOf({ payload, at }: RolloutLine, raw: ByteRange, unique: (name: string) => string): readonly ParsedEntry[] {
+function instructionsOf({ payload, at, raw }: PlacedLine, unique: (name: string) => string): readonly ParsedEntry[] {
   const id = stringAt(payload, 'id');
   const text = stringAt(payload.base_instructions, 'text') ?? stringAt(payload, 'base_instructions') ?? stringAt(payload, 'instructions');
   if (id === undefined || text === undefined || text === '') return [];
@@ -166,6 +151,7 @@ type ItemPlace = Common & { readonly messageId: string; readonly failed: Readonl
 
 function entriesIn(item: JsonObject, place: ItemPlace): readonly ParsedEntry[] {
   const type = stringAt(item, 'type') ?? '';
+  const { messageId } = place;
   switch (type) {
     case 'message':
       return messageEntries(item, place);
@@ -193,15 +179,11 @@ function entriesIn(item: JsonObject, place: ItemPlace): readonly ParsedEntry[] {
     case 'compaction':
     case 'compaction_summary':
     case 'context_compaction':
-      return [
-        make(place, 0, 'user', { kind: 'summary', text: '', result: item, tokens: countItem(item), marks: ['redacted'], messageId: place.messageId }),
-      ];
+      return [make(place, 0, 'user', { kind: 'summary', text: '', result: item, tokens: countItem(item), marks: ['redacted'], messageId })];
     case 'ghost_snapshot':
       return [make(place, 0, 'system', { kind: 'event', toolName: type, text: 'ghost snapshot', result: item, tokens: 0, marks: ['hidden', type] })];
     default:
-      return [
-        make(place, 0, 'system', { kind: 'event', toolName: type || 'unknown', result: item, tokens: countItem(item), messageId: place.messageId }),
-      ];
+      return [make(place, 0, 'system', { kind: 'event', toolName: type || 'unknown', result: item, tokens: countItem(item), messageId })];
   }
 }
 
@@ -218,16 +200,8 @@ function messageEntries(item: JsonObject, place: ItemPlace, author?: string): re
     if (typeof text !== 'string') return isObject(part) ? [{ ...mediaEntry(part, place, index, role), ...shared }] : [];
     if (part !== null && text === '' && Array.isArray(content) && content.length > 1) return [];
     const meta = role === 'system' || (role === 'user' && isInjected(item, index, text));
-    const isSummary = item.summary === true;
-    return [
-      make(place, index, role, {
-        ...shared,
-        kind: isSummary ? 'summary' : 'text',
-        text,
-        tokens: countTokens(text),
-        ...(meta && { marks: ['meta', ...(given === 'developer' ? ['developer'] : [])] }),
-      }),
-    ];
+    const marks = meta && { marks: ['meta', ...(given === 'developer' ? ['developer'] : [])] };
+    return [make(place, index, role, { ...shared, kind: item.summary === true ? 'summary' : 'text', text, tokens: countTokens(text), ...marks })];
   });
 }
 

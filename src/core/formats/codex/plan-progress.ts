@@ -1,24 +1,21 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
-import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { measureProgress, type RecordMark } from '../shared/progress.js';
-import { eachLine, isPrompt, readLine, startsTurn } from './schema.js';
+import type { FileBytes, Granularity, Progress } from '../format.js';
+import { lineProgress, type Meaning } from '../shared/progress.js';
+import { dialect, isPrompt, readLine, startsTurn } from './schema.js';
 
 /** The progress of a rollout being written. The flat form of 2025 records no turns: there, a message without calls probably ends one. */
-export function progress(fresh: FileBytes, granularity: PlanContext['granularity']): Progress {
-  const marks: RecordMark[] = [];
+export function progress(fresh: FileBytes, granularity: Granularity): Progress {
   let saysTurns = false;
-  eachLine(fresh, { mayGrow: true }, ({ record, range, sort }) => {
-    if (sort === 'half') return;
-    const mark: RecordMark = { range, ...(record ? meaningOf(record) : { is: 'quiet' }) };
-    saysTurns ||= mark.is === 'starts';
-    marks.push(saysTurns ? { ...mark, mayEndTurn: false } : mark);
+  return lineProgress(fresh, dialect, granularity, ({ record }) => {
+    const meaning: Meaning = record ? meaningOf(record) : { is: 'quiet' };
+    saysTurns ||= meaning.is === 'starts';
+    return saysTurns ? { ...meaning, mayEndTurn: false } : meaning;
   });
-  return { ...measureProgress(marks, granularity), ended: false };
 }
 
 export const endsTurn: ReadonlySet<unknown> = new Set(['task_complete', 'turn_complete', 'turn_aborted']);
 
-function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
+function meaningOf(record: JsonObject): Meaning {
   const { sort, payload } = readLine(record);
   switch (sort) {
     case 'event':
@@ -32,7 +29,7 @@ function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
   }
 }
 
-function itemMeaning(item: JsonObject): Omit<RecordMark, 'range'> {
+function itemMeaning(item: JsonObject): Meaning {
   const type = stringAt(item, 'type') ?? '';
   if (type === 'message') return item.role === 'assistant' ? { is: 'answer', mayEndTurn: true } : { is: isPrompt(item) ? 'prompt' : 'part' };
   const call = stringAt(item, 'call_id');

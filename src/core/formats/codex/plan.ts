@@ -1,4 +1,4 @@
-import { type ByteRange, defined, type Timestamp } from '../../base/index.js';
+import { type ByteRange, defined } from '../../base/index.js';
 import type { Checkpoint } from '../../contract/index.js';
 import { lastName } from '../../system/index.js';
 import {
@@ -11,15 +11,23 @@ import {
   type PlannedCommit,
   type Problem,
 } from '../format.js';
-import { addRange } from '../shared/jsonl.js';
+import { addRange, joinRanges } from '../shared/jsonl.js';
 import { lastRead } from '../shared/last-read.js';
-import { copiedPrefix, gatherFacts, type ItemFact, type LineFact, type RolloutFacts, type RolloutSession } from './plan-facts.js';
+import { firstIn, madeBy } from '../shared/plans.js';
+import {
+  copiedPrefix,
+  gatherFacts,
+  goBack,
+  type ItemFact,
+  type LineFact,
+  promptsTakenBack,
+  type Ref,
+  type RolloutFacts,
+  type RolloutSession,
+} from './plan-facts.js';
 import { readEntries } from './plan-reader.js';
-import { goBack, promptsTakenBack, type Ref } from './plan-rollback.js';
 
 export const formatId = 'codex-v1';
-const template = 'codex';
-const maxNameLength = 400;
 
 type ReadEntries = (facts: readonly LineFact[], ranges: readonly ByteRange[]) => readonly ParsedEntry[];
 
@@ -28,12 +36,15 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   const read = gatherFacts(file);
   const last = lastRead<readonly ParsedEntry[]>();
   const entriesOf: ReadEntries = (facts, ranges) => last(facts, () => readEntries(read.areHeld ? undefined : file, facts, ranges));
-  const session = sessionIn(read.facts);
-  const rollout = rolloutOf(context.path) ?? session.id ?? '';
+  // The first session line belongs to the file. Others were copied with a history.
+  const session = firstIn(read.facts, ({ meta }) => meta) ?? {};
+  // A thread with rollbacks has several rollouts, each with its name in that of the file.
+  const rollout = uuidPattern.exec(lastName(context.path))?.[0] ?? session.id ?? '';
   const shared = sharedPrefix(read.facts, session, rollout, context);
   const walk = walkTurns(read, { context, session, rollout, shared });
-  const cwd = read.facts.find((fact) => fact.cwd !== undefined)?.cwd;
-  const about = aboutOf(session, cwd);
+  const cwd = firstIn(read.facts, (fact) => fact.cwd);
+  const role = session.subagent === undefined ? undefined : session.subagent || 'agent';
+  const about = madeBy('codex', { role, cwd, sessionId: session.id });
   const startedBy = session.subagent !== undefined && session.id !== undefined ? { sessionId: session.id } : undefined;
   const freshFrom = read.facts.find(({ range }) => range.end > context.resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
@@ -47,18 +58,11 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
     notes: fresh([...read.notes, ...walk.notes]),
     tips: walk.tips,
     end: read.end,
-    ...(walk.awaits !== undefined && { awaits: walk.awaits }),
+    ...defined({ awaits: walk.awaits }),
   };
 }
 
-/** The name of a rollout. A thread with rollbacks has several rollouts. */
-function rolloutOf(path: string): string | undefined {
-  const name = lastName(path);
-  return /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi.exec(name)?.[0];
-}
-
-/** The first session line belongs to the file. Others were copied with a history. */
-const sessionIn = (facts: readonly LineFact[]): RolloutSession => facts.find(({ meta }) => meta !== undefined)?.meta ?? {};
+const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 
 /**
  * The number of leading lines that the project already contains: up to the last item of the longest known beginning. For a rollout that the agent has
@@ -109,14 +113,6 @@ interface Setting {
   readonly shared: number;
 }
 
-interface Walk {
-  readonly segments: readonly Segment[];
-  readonly side: readonly ByteRange[];
-  readonly notes: readonly Problem[];
-  readonly tips: readonly Ref[];
-  readonly awaits?: string;
-}
-
 const rolloutName = (rollout: string): string => `codex:${rollout}`;
 /** The name of the position after a line of a rollout. A rollout that continues at this position finds the commit by this name. */
 const placeName = (rollout: string, number: number): string => `${rolloutName(rollout)}#${number}`;
@@ -127,40 +123,29 @@ function placesIn([first]: readonly LineFact[], rollout: string): (fact: LineFac
 }
 
 /** A walk through a rollout, with the tip of the conversation at the current line. */
-interface Walking extends Setting {
-  readonly placeOf: (fact: LineFact) => string;
-  readonly segments: Segment[];
-  readonly side: ByteRange[];
-  readonly notes: Problem[];
+const newWalk = (facts: readonly LineFact[], setting: Setting, tip: Ref | undefined) => ({
+  ...setting,
+  placeOf: placesIn(facts, setting.rollout),
+  segments: [] as Segment[],
+  side: [] as ByteRange[],
+  notes: [] as Problem[],
   /** The start of each turn of the user in the context. */
-  readonly turns: (Ref | null)[];
-  readonly ends: Ref[];
-  readonly continued: Set<string>;
+  turns: [] as (Ref | null)[],
+  ends: [] as Ref[],
+  continued: new Set<string>(),
   /** The prompts at which a rollback starts again. */
-  readonly splitAt: ReadonlySet<number>;
-  tip: Ref | null;
-  open: Segment | undefined;
+  splitAt: promptsTakenBack(facts),
+  tip: tip ?? (null as Ref | null),
+  open: undefined as Segment | undefined,
   /** Lines that belong to the next turn: lines before the first turn, and lines after another file's lines. */
-  waiting: LineFact[];
-}
+  waiting: [] as LineFact[],
+});
+type Walking = ReturnType<typeof newWalk>;
 
-function walkTurns({ facts }: RolloutFacts, setting: Setting): Walk {
-  const { context, session, rollout } = setting;
+function walkTurns({ facts }: RolloutFacts, setting: Setting) {
+  const { context, session } = setting;
   const base = session.base && baseOf(session.base, context.known);
-  const walk: Walking = {
-    ...setting,
-    placeOf: placesIn(facts, rollout),
-    segments: [],
-    side: [],
-    notes: [],
-    turns: [],
-    ends: [],
-    continued: new Set(),
-    splitAt: promptsTakenBack(facts),
-    tip: base ?? null,
-    open: undefined,
-    waiting: [],
-  };
+  const walk = newWalk(facts, setting, base);
   noteBase(walk, base);
   for (const [at, fact] of facts.entries()) {
     if (fact.range.start < context.resumeAt) passStored(walk, fact);
@@ -174,7 +159,7 @@ function walkTurns({ facts }: RolloutFacts, setting: Setting): Walk {
   const { segments, side, notes, tip, ends, continued } = walk;
   const leaves = ends.filter((ref) => !continued.has(refKey(ref)) && (tip === null || refKey(ref) !== refKey(tip)));
   const awaits = base === undefined ? (session.base?.rollout ?? awaitedBy(facts, setting)) : undefined;
-  return { segments, side, notes, tips: [...leaves, ...(tip === null ? [] : [tip])], ...(awaits !== undefined && { awaits }) };
+  return { segments, side, notes, tips: tip === null ? leaves : [...leaves, tip], awaits };
 }
 
 /** The session that this one repeats, if the project does not have all of what was copied from it. */
@@ -342,24 +327,15 @@ function baseOf({ rollout, end }: NonNullable<RolloutSession['base']>, known: Pl
 }
 const maxLookBack = 100_000;
 
-type About = Pick<PlannedCommit, 'template' | 'principal' | 'sessionId'>;
-
-const aboutOf = ({ id, subagent }: RolloutSession, cwd: string | undefined): About => ({
-  template: subagent === undefined ? template : `${template}/${subagent || 'agent'}`.slice(0, maxNameLength),
-  ...(cwd !== undefined && { principal: `${template}@${cwd}`.slice(0, maxNameLength) }),
-  ...(id !== undefined && { sessionId: id }),
-});
-
 function planCommit(
   entriesOf: ReadEntries,
   { facts, records, type, checkpoint, parent, ends }: Segment,
-  about: About,
+  about: ReturnType<typeof madeBy>,
   startedBy: PlannedCommit['startedBy'],
 ): PlannedCommit {
-  const ranges: ByteRange[] = [];
-  for (const { range } of facts) addRange(ranges, range);
+  const ranges = joinRanges(facts.map(({ range }) => range));
   const summary = type === 'compaction' ? 'Compaction' : writeSummary(facts);
-  const createdAt = facts.findLast(({ at }) => at !== undefined)?.at as Timestamp | undefined;
+  const createdAt = facts.findLast(({ at }) => at !== undefined)?.at;
   return {
     parent,
     type,
@@ -378,5 +354,5 @@ function planCommit(
 
 function writeSummary(facts: readonly LineFact[]): string | undefined {
   const prompts = facts.flatMap(({ item }) => item?.prompt ?? []);
-  return prompts.find((prompt) => prompt !== '') ?? (prompts.length > 0 ? '[image]' : facts.find(({ item }) => item?.said !== undefined)?.item?.said);
+  return prompts.find((prompt) => prompt !== '') ?? (prompts.length > 0 ? '[image]' : firstIn(facts, ({ item }) => item?.said));
 }

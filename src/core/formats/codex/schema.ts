@@ -1,18 +1,16 @@
 import { hash } from 'node:crypto';
-import { canonicalJson, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import { type ByteRange, canonicalJson, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { FileBytes } from '../format.js';
-import { type Dialect, eachPiece, type RecordPiece, readTime, type Scan, type ScanOptions, type Seen, scanJsonl } from '../shared/jsonl.js';
+import { type Dialect, type RecordPiece, readTime, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
 
-const dialect: Dialect = {
+/** The form of the lines of a rollout. */
+export const dialect: Dialect = {
   beginning: /\{"(?:timestamp|type|ordinal|record_type)":/g,
   isWhole: (record) => typeof record.timestamp === 'string' && typeof record.type === 'string',
 };
 
 /** Splits a rollout into records. Never throws for the content of the bytes. */
 export const scanLines = (file: FileBytes, options?: ScanOptions): Scan => scanJsonl(file, dialect, options);
-
-/** Reads one record after the other, so that a large rollout need not be held in memory. */
-export const eachLine = (file: FileBytes, options: ScanOptions, tell: (piece: RecordPiece) => void): Seen => eachPiece(file, dialect, options, tell);
 
 /** `item`: what the model sees or writes; `event`: the screen; `compacted`: a new history; `context`: a turn's settings; `other`: not read. */
 export type Sort = 'meta' | 'item' | 'event' | 'compacted' | 'context' | 'other';
@@ -26,13 +24,9 @@ const sorts: Readonly<Record<string, Sort>> = {
 };
 
 /** Lines without content of the conversation. */
-const bookkeeping: ReadonlySet<string> = new Set([
-  'world_state',
-  'token_usage_record',
-  'inter_agent_communication_metadata',
-  'security_risk_score',
-  'realtime_item',
-]);
+const bookkeeping: ReadonlySet<string> = new Set(
+  'world_state token_usage_record inter_agent_communication_metadata security_risk_score realtime_item'.split(' '),
+);
 
 /** Whether a record is a line of a type that this version of the format does not know. */
 export const isUnknown = (record: JsonObject): record is JsonObject & { readonly type: string } =>
@@ -66,6 +60,17 @@ export function readLine(record: JsonObject): RolloutLine {
 
 const flatLine = (sort: Sort, payload: JsonObject, at?: Timestamp): RolloutLine => ({ sort, payload, at, metadata: undefined, flat: true });
 
+export interface PlacedLine extends RolloutLine {
+  readonly raw: ByteRange;
+}
+
+/** The readable lines of a scanned delta, in order. */
+export const placedLines = (pieces: readonly RecordPiece[]): PlacedLine[] =>
+  pieces.flatMap(({ record, range }) => (record ? [{ ...readLine(record), raw: range }] : []));
+
+/** The readable lines of a delta, in order. */
+export const readLines = (delta: Uint8Array): PlacedLine[] => placedLines(scanLines(delta).pieces);
+
 /** The turn that a line opens or belongs to, if it names a turn. */
 export const turnOf = ({ sort, payload }: RolloutLine): string | undefined =>
   sort === 'context' || (sort === 'event' && startsTurn(payload)) ? stringAt(payload, 'turn_id') : undefined;
@@ -73,8 +78,8 @@ export const turnOf = ({ sort, payload }: RolloutLine): string | undefined =>
 /** Whether the event starts a turn. */
 export const startsTurn = (event: JsonObject): boolean => event.type === 'task_started' || event.type === 'turn_started';
 
-/** The agent's own fields of an item, which are never sent. */
-export const ownMembers: ReadonlySet<string> = new Set(['internal_chat_message_metadata_passthrough']);
+/** An item as the model gets it, without the agent's own notes. */
+export const sentItem = ({ internal_chat_message_metadata_passthrough: _, ...item }: JsonObject): JsonObject => item;
 
 export interface Name {
   readonly name: string;
@@ -109,18 +114,10 @@ export function nameInTurn(item: JsonObject, turn: string, at?: Timestamp): Name
   return { ...named, loose: named.name, ...(turn !== '' && !isVoid(item) && { inTurn: digestItem(turn, held) }) };
 }
 
-const answers: ReadonlySet<string> = new Set([
-  'reasoning',
-  'function_call',
-  'custom_tool_call',
-  'local_shell_call',
-  'web_search_call',
-  'tool_search_call',
-  'image_generation_call',
-]);
+const calls = ['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call', 'tool_search_call', 'image_generation_call'];
+const answers: ReadonlySet<unknown> = new Set(['reasoning', ...calls]);
 /** Whether an item belongs to the answer of a call. */
-export const isAnswer = ({ type, role }: JsonObject): boolean =>
-  type === 'message' ? role === 'assistant' : typeof type === 'string' && answers.has(type);
+export const isAnswer = ({ type, role }: JsonObject): boolean => (type === 'message' ? role === 'assistant' : answers.has(type));
 
 /** Thinking of which a publisher left nothing: neither a name nor content. It says nothing about the file that contains it. */
 export const isVoid = (item: JsonObject): boolean =>
@@ -135,7 +132,7 @@ function saidName(item: JsonObject): string | undefined {
   return `${call.slice(0, maxNameLength)}#${isAnswer ? 'output' : 'call'}`;
 }
 
-const heldIn = (item: JsonObject): string => canonicalJson(Object.fromEntries(Object.entries(item).filter(([key]) => !ownMembers.has(key))));
+const heldIn = (item: JsonObject): string => canonicalJson(sentItem(item));
 const digestItem = (turn: string, held: string): string => `item-${hash('sha256', `${turn}\0${held}`).slice(0, 24)}`;
 const maxNameLength = 200;
 

@@ -5,9 +5,8 @@ import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { isKept } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
 import { resultContent } from '../shared/result-parts.js';
-import { placedLines, readItems } from './parse.js';
-import { sentItem } from './parse-sent.js';
-import { readLine, scanLines } from './schema.js';
+import { readItems } from './parse.js';
+import { placedLines, readLine, scanLines, sentItem } from './schema.js';
 
 /** Writes rollout lines. Entries of one item, by key, stay together. A summary and its kept messages become the replacing history. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
@@ -235,7 +234,7 @@ function historyUpTo(history: readonly unknown[], entries: number): JsonObject['
   for (const item of history) {
     if (left <= 0) break;
     if (!isObject(item)) continue;
-    const count = readItems([{ line: readLine({ type: 'response_item', payload: item }), raw: { start: 0, end: 0 } }]).length;
+    const count = readItems([{ ...readLine({ type: 'response_item', payload: item }), raw: { start: 0, end: 0 } }]).length;
     const isCut = count > left && Array.isArray(item.content);
     kept.push(isCut && Array.isArray(item.content) ? { ...item, content: item.content.slice(0, left) } : item);
     left -= count;

@@ -72,9 +72,8 @@ const isReopening = ({ $set }: JsonObject): boolean => isObject($set) && typeof 
 
 const turnOf = (message: JsonObject): readonly Turn[] => {
   if (message.type !== 'user' && message.type !== 'gemini') return [];
-  return [
-    { id: idOf(message), isModel: message.type === 'gemini', parts: saidIn(message), calls: readCalls(message), isContext: isContext(message) },
-  ];
+  const [id, isModel] = [idOf(message), message.type === 'gemini'];
+  return [{ id, isModel, parts: saidIn(message), calls: readCalls(message), isContext: isContext(message) }];
 };
 
 /** The parts of a message without thoughts. Calls follow the text unless the content contains them. */
@@ -106,15 +105,8 @@ function put(turns: Turns, message: JsonObject): void {
 
 function takeBack(turns: Turns, id: string): Turns {
   const all = [...turns.values()];
-  return inOrder(
-    all.slice(
-      0,
-      Math.max(
-        0,
-        all.findIndex((turn) => turn.id === id),
-      ),
-    ),
-  );
+  const at = all.findIndex((turn) => turn.id === id);
+  return inOrder(all.slice(0, Math.max(0, at)));
 }
 
 /** The history as the agent reads it from its file and writes it again. */

@@ -1,9 +1,8 @@
-import { type JsonObject, stringAt } from '../../base/index.js';
+import { canonicalJson, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { PlanContext, Problem } from '../format.js';
-import type { RecordTree, TreeRecord } from '../shared/branches.js';
-import { type RecordPiece, readTime } from '../shared/jsonl.js';
+import type { TreeRecord } from '../shared/branches.js';
+import { bufferOf, type RecordPiece, readTime } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
-import { splitAddition } from './plan-addition.js';
 import { commonLength, isMore, isSpoken, type SentMessage, sent, sentOf } from './plan-sent.js';
 import {
   additionName,
@@ -36,57 +35,42 @@ interface Link extends SentMessage {
 }
 type Node = TreeRecord & { readonly others: string[] };
 
-interface History extends RecordTree {
-  readonly notes: readonly Problem[];
-  /** The record after which the agent would continue, in this file or only in the project. */
-  readonly tip: TreeRecord['parent'];
-}
-
-/** The tree while it grows, with the history as the agent holds it at the current line. */
-interface Growth {
+interface Given {
   readonly file: Uint8Array;
   readonly context: PlanContext;
   readonly startedBy: TreeRecord['startedBy'];
-  readonly pieces: RecordPiece[];
-  readonly records: Node[];
-  readonly aside: Set<RecordPiece>;
-  readonly notes: Problem[];
-  readonly path: Link[];
-  /** The position of each message in `path`, by its id. */
-  readonly placeOf: Map<string, number>;
-  /** The calls whose results were imported together with them. */
-  readonly answered: Set<string>;
   /** Lines that another file of the project also contains. */
   readonly copied: ReadonlySet<RecordPiece>;
-  tip: TreeRecord['parent'];
-  /** A compaction whose history was partly taken back. The next history replaces it. */
-  broken: Link | undefined;
-  /** True if a new process has sent its context, but none of the earlier messages yet. */
-  isFresh: boolean;
 }
+
+/** The tree while it grows, with the history as the agent holds it at the current line. */
+const newGrowth = (given: Given) => ({
+  ...given,
+  pieces: [] as RecordPiece[],
+  records: [] as Node[],
+  aside: new Set<RecordPiece>(),
+  notes: [] as Problem[],
+  path: [] as Link[],
+  /** The position of each message in `path`, by its id. */
+  placeOf: new Map<string, number>(),
+  /** The calls whose results were imported together with them. */
+  answered: new Set<string>(),
+  /** The record after which the agent would continue, in this file or only in the project. */
+  tip: null as TreeRecord['parent'],
+  /** A compaction whose history was partly taken back. The next history replaces it. */
+  broken: undefined as Link | undefined,
+  /** True if a new process has sent its context, but none of the earlier messages yet. */
+  isFresh: false,
+});
+type Growth = ReturnType<typeof newGrowth>;
 
 /**
  * Places the lines of a session in a tree. The agent (0.61.0) writes no parents: it records what it does to its one history, and this
  * function replays that. Messages that are taken back become a branch that ends. A history that equals the known one, as each start of
  * the agent writes it, is ignored. A shorter one is a rewind, and any other is a compaction.
  */
-export function growTree(file: Uint8Array, given: readonly RecordPiece[], context: PlanContext, startedBy?: TreeRecord['startedBy']): History {
-  const growth: Growth = {
-    file,
-    context,
-    startedBy,
-    pieces: [],
-    records: [],
-    aside: new Set(),
-    notes: [],
-    path: [],
-    placeOf: new Map(),
-    answered: new Set(),
-    copied: context.resumeAt > 0 ? new Set() : sharedPrefix(given, context),
-    tip: null,
-    broken: undefined,
-    isFresh: false,
-  };
+export function growTree(file: Uint8Array, given: readonly RecordPiece[], context: PlanContext, startedBy?: TreeRecord['startedBy']): Growth {
+  const growth = newGrowth({ file, context, startedBy, copied: context.resumeAt > 0 ? new Set() : sharedPrefix(given, context) });
   for (const piece of given) {
     const { record } = piece;
     const history = record && historyIn(record);
@@ -121,11 +105,9 @@ function place(growth: Growth, piece: RecordPiece, message: JsonObject, { name, 
     growth.tip = isContext(message) ? growth.tip : { record: name };
     return undefined;
   }
-  const at = readTime(message);
   const others = [...(hasCalls(message) && name === idOf(message) ? [additionName(name)] : []), ...startsIn(message)];
   const node = {
-    ...{ name, others, piece, part: roleInTurn(message), parent: growth.tip, stored: isStored(growth, piece) },
-    ...(at !== undefined && { at }),
+    ...{ name, others, piece, part: roleInTurn(message), parent: growth.tip, stored: isStored(growth, piece), at: readTime(message) },
     ...(startedBy && { startedBy }),
     ...more,
   };
@@ -199,6 +181,28 @@ function addCalls(growth: Growth, piece: RecordPiece, message: JsonObject, at: n
   place(growth, piece, message, { name: nameMessage(message) });
 }
 
+/**
+ * A message is written when the model has answered, and again as a whole when its calls have results. If the first line was imported before the
+ * second, only the calls of the second line are new. Then the line is split in three: without
+ * the middle part, it contains only the id of its message and the calls. Undefined if the line cannot be split.
+ */
+function splitAddition(file: Uint8Array, { line: number, range: { start, end } }: RecordPiece, { id, timestamp, type, toolCalls }: JsonObject) {
+  const line = bufferOf(file).toString('latin1', start, end);
+  const from = line.indexOf('"content":');
+  const wanted = canonicalJson({ id, timestamp, type, toolCalls } as JsonObject);
+  for (let at = line.indexOf('"toolCalls":', from); from > 0 && at > from; at = line.indexOf('"toolCalls":', at + 1)) {
+    const record = parseJson(Buffer.from(line.slice(0, from) + line.slice(at), 'latin1').toString('utf8'));
+    if (!isObject(record) || canonicalJson(record) !== wanted) continue;
+    const part = (begin: number, stop: number): RecordPiece => ({ line: number, range: { start: begin, end: stop }, sort: 'blank' });
+    return {
+      head: part(start, start + from),
+      said: part(start + from, start + at),
+      calls: { ...part(start + at, end), record, sort: 'record' } satisfies RecordPiece,
+    };
+  }
+  return undefined;
+}
+
 /** Whether the results in the message were imported with their calls. */
 function isAnswered({ path, answered }: Growth, message: JsonObject): boolean {
   const responses = message.type === 'user' && answered.size > 0 ? responsesIn(readParts(message.content)) : [];
@@ -269,8 +273,7 @@ const copyEnding = '_response';
 function sharedPrefix(pieces: readonly RecordPiece[], { known }: PlanContext): ReadonlySet<RecordPiece> {
   let end = 0;
   for (const [at, { record }] of pieces.entries()) {
-    if (!record || !isMessage(record)) continue;
-    if (isContext(record) || !isSpoken(record)) continue;
+    if (!record || !isMessage(record) || isContext(record) || !isSpoken(record)) continue;
     const hasAll = known.has(nameMessage(record)) && (!hasCalls(record) || known.has(additionName(idOf(record))));
     if (!hasAll) break;
     end = at + 1;

@@ -1,6 +1,6 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
-import { measureProgress, type RecordMark } from '../shared/progress.js';
+import { type Meaning, measureProgress, type RecordMark } from '../shared/progress.js';
 import { scanDocument, scanLines } from './parse-values.js';
 import { historyIn, isMessage, isSummary, readCalls, readParts, readSpokenText, responsesIn, rewindIn, roleInTurn } from './schema.js';
 
@@ -24,7 +24,7 @@ export function progress(file: FileBytes, granularity: PlanContext['granularity'
   return { ...measureProgress(marks, granularity), ended: false };
 }
 
-function meaningOf(record: JsonObject): Omit<RecordMark, 'range'> {
+function meaningOf(record: JsonObject): Meaning {
   if (historyIn(record)?.some(isSummary) === true || rewindIn(record) !== undefined) return { is: 'last' };
   if (!isMessage(record)) return { is: 'quiet' };
   switch (roleInTurn(record)) {

@@ -5,6 +5,7 @@ import { objectsIn } from '../shared/drafts.js';
 import { hasTooManyValues } from '../shared/expansion.js';
 import { valueAt, valuesInFile } from '../shared/json-items.js';
 import { isDeep } from '../shared/jsonl.js';
+import { lastRead } from '../shared/last-read.js';
 import { hasMembers } from '../shared/top-members.js';
 import { wrapLines } from '../shared/wrapped.js';
 import { type ZipEntry, zipEntries } from '../shared/zip.js';
@@ -53,20 +54,21 @@ const isEventList = (text: string): boolean => hasMembers(text, { events: /^\[\s
 /** The conversations of a list of events. The list has no name, so it is named by its content. */
 function eventList(log: JsonObject, bytes: Uint8Array): readonly Member[] {
   const id = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  return readMembers(
-    { eval: { eval_id: 'events', task: stringAt(log, 'description') ?? 'Events' } },
-    `${id}_epoch_1`,
-    () => ({
-      events: log.events ?? [],
-    }),
-    keepLast(),
-  );
+  const spec = { eval: { eval_id: 'events', task: stringAt(log, 'description') ?? 'Events' } };
+  const sample = { events: log.events ?? [] };
+  return readMembers(spec, `${id}_epoch_1`, () => sample, keepLast());
 }
 
 const idOf = (sample: JsonObject): string => `${String(sample.id ?? 'sample')}_epoch_${String(sample.epoch ?? 1)}`;
 
 /** The conversations of a sample and of its failed earlier tries. A single conversation is read only when its lines are read. */
-function readMembers(log: JsonObject, id: string, read: () => JsonObject | undefined, keep: KeepLast, mayHaveMore = true): readonly Member[] {
+function readMembers(
+  log: JsonObject,
+  id: string,
+  read: () => JsonObject | undefined,
+  keep: ReturnType<typeof keepLast>,
+  mayHaveMore = true,
+): readonly Member[] {
   const spec = isObject(log.eval) ? log.eval : {};
   const task = stringAt(spec, 'task');
   const title = `${task ?? 'Inspect'} · ${id.replace(/_epoch_(\d+)$/, ', epoch $1')}`;
@@ -93,15 +95,7 @@ function readMembers(log: JsonObject, id: string, read: () => JsonObject | undef
 type Titled = Conversation & { readonly title: string };
 
 /** Returns the conversations of a sample, and keeps those of the last one: a sample may have thousands, and each is read by itself. */
-type KeepLast = (sample: object, read: () => ReadonlyMap<string, Titled>) => ReadonlyMap<string, Titled>;
-
-function keepLast(): KeepLast {
-  let last: { readonly sample: object; readonly found: ReadonlyMap<string, Titled> } | undefined;
-  return (sample, read) => {
-    if (last?.sample !== sample) last = { sample, found: read() };
-    return last.found;
-  };
-}
+const keepLast = lastRead<ReadonlyMap<string, Titled>>;
 
 function titledIn(sample: JsonObject | undefined, session: string, title: string): readonly Titled[] {
   if (!sample) return [];

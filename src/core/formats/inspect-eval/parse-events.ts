@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { continuations, isSummaryText } from '../shared/continued.js';
 import { objectsIn } from '../shared/drafts.js';
 
@@ -99,14 +99,15 @@ export function toldBy(events: readonly JsonObject[], pool: readonly JsonObject[
 function readCall(event: JsonObject, pool: readonly JsonObject[], span: JsonObject | undefined): InspectCall {
   const given = objectsIn(event.input);
   const refs = Array.isArray(event.input_refs) ? event.input_refs : [];
-  const input =
-    given.length > 0
-      ? given
-      : refs.flatMap((ref) => (Array.isArray(ref) && typeof ref[0] === 'number' && typeof ref[1] === 'number' ? pool.slice(ref[0], ref[1]) : []));
+  const input = given.length > 0 ? given : slicesOf(pool, refs);
   const output = isObject(event.output) ? event.output : {};
   const message = objectsIn(output.choices)[0]?.message;
   return { span: span && stringAt(span, 'name'), event, input, output: isObject(message) ? [message] : [] };
 }
+
+/** The parts of a list to which references `[from, to]` point. */
+export const slicesOf = <One>(list: readonly One[], refs: readonly Json[]): One[] =>
+  refs.flatMap((ref) => (Array.isArray(ref) && typeof ref[0] === 'number' && typeof ref[1] === 'number' ? list.slice(ref[0], ref[1]) : []));
 
 /** The text by which messages are compared: their content, regardless of their ids. */
 export const printOf = ({ role, content, tool_calls: calls, tool_call_id: answers }: JsonObject): string =>

@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject, stringAt } from '../../base/index
 import { objectsIn } from '../shared/drafts.js';
 import { startedWith } from '../shared/subagents.js';
 import type { Wrapped } from '../shared/wrapped.js';
-import { flatEvents, type Lane, printOf, type SampleCalls, type Spoken, spokenIn, toldBy } from './parse-events.js';
+import { flatEvents, type Lane, printOf, type SampleCalls, type Spoken, slicesOf, spokenIn, toldBy } from './parse-events.js';
 
 /** A conversation of a sample: its own, or that of an agent that an agent started. */
 export interface Conversation {
@@ -128,47 +128,29 @@ function callsBeside({ grading, main }: SampleCalls, messages: readonly JsonObje
 
 function notesOf(sample: JsonObject, events: readonly JsonObject[], resolve: (value: JsonObject) => JsonObject): readonly Wrapped[] {
   const scores = isObject(sample.scores) ? Object.entries(sample.scores) : [];
+  const others = events.filter(({ event }) => typeof event !== 'string' || !told.has(event));
   return [
     ...scores.map(([name, value]): Wrapped => ({ id: `score-${name}`, record: { note: 'score', value: { name, score: value } } })),
     ...(sample.error === undefined || sample.error === null ? [] : [{ id: 'error', record: { error: sample.error } }]),
     ...(sample.limit === undefined || sample.limit === null ? [] : [{ id: 'limit', record: { note: 'limit', value: sample.limit } }]),
     // A timeline arranges the events, which are read already, by their ids.
     ...objectsIn(sample.timelines).map((value, at): Wrapped => ({ id: `timeline-${at}`, record: { note: 'timeline', value } })),
-    ...events
-      .filter(({ event }) => typeof event !== 'string' || !told.has(event))
-      .map(
-        (event, at): Wrapped => ({
-          id: `event-${stringAt(event, 'uuid') ?? at}`,
-          record: { note: stringAt(event, 'event') ?? 'event', value: resolve(event) },
-        }),
-      ),
+    ...others.map((event, at): Wrapped => {
+      const record = { note: stringAt(event, 'event') ?? 'event', value: resolve(event) };
+      return { id: `event-${stringAt(event, 'uuid') ?? at}`, record };
+    }),
   ];
 }
 
 /** Events whose content is in messages, scores or calls, or that only frame other events. All others are kept as notes. */
-const told: ReadonlySet<string> = new Set([
-  'model',
-  'tool',
-  'state',
-  'store',
-  'step',
-  'subtask',
-  'span_begin',
-  'span_end',
-  'sandbox',
-  'score',
-  'sample_init',
-]);
+const told: ReadonlySet<string> = new Set('model tool state store step subtask span_begin span_end sandbox score sample_init'.split(' '));
 
 function messagesIn(sample: JsonObject): readonly JsonObject[] {
   const own = objectsIn(sample.messages);
   if (own.length > 0) return own;
   const pool = Array.isArray(sample.pool) ? sample.pool : [];
   const refs = Array.isArray(sample.message_refs) ? sample.message_refs : undefined;
-  if (!refs) return objectsIn(pool);
-  return objectsIn(
-    refs.flatMap((ref) => (Array.isArray(ref) && typeof ref[0] === 'number' && typeof ref[1] === 'number' ? pool.slice(ref[0], ref[1]) : [])),
-  );
+  return objectsIn(refs ? slicesOf(pool, refs) : pool);
 }
 
 interface Call {

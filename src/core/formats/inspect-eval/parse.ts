@@ -20,8 +20,6 @@ import {
 } from '../shared/drafts.js';
 import { entriesBeside } from '../shared/entry-lines.js';
 
-const readRole = (record: JsonObject): string | undefined => stringAt(record, 'role');
-
 const rolesInTurn: ReadonlyMap<unknown, RecordRole> = new Map([
   ['user', 'prompt'],
   ['assistant', 'answer'],
@@ -31,7 +29,7 @@ const rolesInTurn: ReadonlyMap<unknown, RecordRole> = new Map([
 
 /** The role of a record in its turn: a message, or a fact of the log about the sample. */
 export const roleInTurn = (record: JsonObject): RecordRole =>
-  record.compacted === undefined ? (rolesInTurn.get(readRole(record)) ?? 'quiet') : 'compaction';
+  record.compacted === undefined ? (rolesInTurn.get(stringAt(record, 'role')) ?? 'quiet') : 'compaction';
 
 /** The entries of a record. */
 export function readEntries(record: JsonObject): readonly Numbered[] {
@@ -41,7 +39,7 @@ export function readEntries(record: JsonObject): readonly Numbered[] {
   if (own.length > 0) return entriesBeside(own, usage);
   const drafts = compactedDrafts(record).map((draft, at): Numbered => [at, draft]);
   // A call beside the conversation has no message.
-  if (readRole(record) !== undefined) return withUsage(drafts, usage);
+  if (stringAt(record, 'role') !== undefined) return withUsage(drafts, usage);
   return usage
     ? drafts.map(([at, draft]): Numbered => [at, { ...draft, ...authorOf(record), usage, marks: [...(draft.marks ?? []), 'beside'] }])
     : drafts;
@@ -69,7 +67,7 @@ const authorOf = (record: JsonObject): { readonly author?: string } => {
 
 function draftEntries(record: JsonObject): readonly UnplacedEntry[] {
   const author = authorOf(record);
-  switch (readRole(record)) {
+  switch (stringAt(record, 'role')) {
     case 'user':
       return contentDrafts(record, 'user');
     case 'system':

@@ -1,9 +1,10 @@
 // langgraph: threads of a LangGraph checkpointer. Its database holds each state whole; here a thread is one line for each checkpoint,
 // with its changes. parse-database.ts reads the database and parse-values.ts its columns. schema.ts says what a line and a message are,
 // plan.ts makes commits, parse.ts reads and write.ts writes messages, resume.ts writes a database that LangGraph can continue.
-import { stringAt } from '../../base/index.js';
+import { defined, stringAt } from '../../base/index.js';
 import { factsWithout, type ImportableFormat, type Peek } from '../format.js';
-import { ofLines } from '../shared/jsonl.js';
+import { ofLines, recordsOf } from '../shared/jsonl.js';
+import { firstIn } from '../shared/plans.js';
 import { database, titleIn } from './parse-database.js';
 import { formatId, parse, planImport } from './plan.js';
 import { sessionTables } from './resume.js';
@@ -28,15 +29,14 @@ export const langgraph: ImportableFormat = {
 };
 
 function recognize(head: Uint8Array): number {
-  const [first, second] = scanLines(head).pieces.flatMap(({ record }) => (record ? [record] : []));
+  const [first, second] = recordsOf(scanLines(head).pieces);
   if (!first) return 0;
   if (isCheckpoint(first)) return 0.8;
   return typeof first.thread === 'string' && (second === undefined || isCheckpoint(second)) ? 1 : 0;
 }
 
 function peek(head: Uint8Array): Peek {
-  const records = scanLines(head).pieces.flatMap(({ record }) => (record ? [record] : []));
-  const sessionId = records.map((record) => stringAt(record, 'thread')).find((thread) => thread !== undefined);
+  const records = recordsOf(scanLines(head).pieces);
   const title = titleIn(records.flatMap((record) => (isCheckpoint(record) ? record.messages : [])));
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...(title === undefined ? {} : { title }) };
+  return defined({ sessionId: firstIn(records, (record) => stringAt(record, 'thread')), title });
 }

@@ -3,7 +3,7 @@ import { decodeText, defined, isObject, type Json, type JsonObject, stringAt } f
 import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
-import { afterWrites } from './parse-channel.js';
+import { firstIn } from '../shared/plans.js';
 import { columnValue } from './parse-values.js';
 import { readMessage } from './schema.js';
 
@@ -48,7 +48,7 @@ interface Added {
 }
 
 function* readThread(rows: DatabaseRows, thread: string, namespace: string): Generator<JsonObject> {
-  yield { thread, ...(namespace === '' ? {} : { namespace }) };
+  yield { thread, ...(namespace !== '' && { namespace }) };
   const place = { thread_id: thread, checkpoint_ns: namespace };
   const found = [...rows.each('checkpoints', ['checkpoint_id', 'parent_checkpoint_id'], place)].map((row) => ({
     id: String(row.checkpoint_id),
@@ -112,16 +112,61 @@ function readStep({ id, parent, checkpoint, metadata, written }: Step, before: S
     checkpoint: id,
     ...defined({ parent, at }),
     after: replaces ? (before?.last?.checkpoint ?? null) : (last?.checkpoint ?? null),
-    ...(replaces ? { replaces } : {}),
-    ...(channel === undefined ? {} : { channel }),
+    ...(replaces && { replaces }),
+    ...defined({ channel }),
     messages: list.slice(start),
-    ...(Object.keys(changed).length > 0 ? { state: changed } : {}),
-    ...(gone.length > 0 ? { gone } : {}),
+    ...(Object.keys(changed).length > 0 && { state: changed }),
+    ...(gone.length > 0 && { gone }),
     ...defined({ metadata, versions: checkpoint.channel_versions, seen: checkpoint.versions_seen }),
   };
   const added = messages.length > start ? { checkpoint: id, end: messages.length, before: last } : last;
   const state: State = { messages, channel, channels, last: added };
   return { line, state };
+}
+
+/** A channel after writes, by LangGraph's rule: known ids replace, removals remove, others append. For checkpoints that say no more. */
+function afterWrites(before: readonly Json[], writes: readonly Json[]): readonly Json[] {
+  let messages = [...before];
+  for (const write of writes) {
+    const overwritten = overwriteIn(write);
+    if (overwritten !== undefined) {
+      messages = [...toList(overwritten)];
+      continue;
+    }
+    for (const message of toList(write)) {
+      const removed = removedBy(message);
+      if (removed === all) messages = [];
+      else if (removed !== undefined) messages = messages.filter((one) => idOf(one) !== removed);
+      else put(messages, message);
+    }
+  }
+  return messages;
+}
+
+const all = '__remove_all__';
+
+function put(messages: Json[], message: Json): void {
+  const id = idOf(message);
+  const at = id === undefined ? -1 : messages.findIndex((one) => idOf(one) === id);
+  if (at < 0) messages.push(message);
+  else messages[at] = message;
+}
+
+const toList = (value: Json): readonly Json[] => (Array.isArray(value) ? value : value === null ? [] : [value]);
+const idOf = (message: Json): string | undefined => stringAt(readMessage(message)?.fields, 'id');
+
+const isOfClass = (value: Json, name: string): value is JsonObject =>
+  isObject(value) && value.type === 'constructor' && Array.isArray(value.id) && value.id.at(-1) === name;
+
+function removedBy(message: Json): string | undefined {
+  if (isOfClass(message, 'RemoveMessage')) return stringAt(message.kwargs, 'id');
+  return isObject(message) && message.type === 'remove' ? stringAt(message, 'id') : undefined;
+}
+
+function overwriteIn(write: Json): Json | undefined {
+  if (!isOfClass(write, 'Overwrite')) return undefined;
+  if (isObject(write.kwargs)) return write.kwargs.value;
+  return Array.isArray(write.args) ? write.args[0] : undefined;
 }
 
 /** The channels other than the messages: digests of their values, and the changes since the previous state. */
@@ -170,10 +215,15 @@ function changedChannel({ channel_versions: versions }: JsonObject, values: Json
   return before && isObject(versions) && Object.hasOwn(versions, name) && !Object.hasOwn(values, name) ? name : undefined;
 }
 
+/** The rows of the writes at a checkpoint. */
+function writesAt(rows: DatabaseRows, place: Readonly<Record<string, string>>, isWanted: (row: Readonly<Record<string, ColumnValue>>) => boolean) {
+  if (!ofWrites.every((column) => rows.tables.get('writes')?.includes(column))) return [];
+  return [...rows.each('writes', ['task_id', 'idx', 'channel', 'type', 'value'], place)].filter(isWanted);
+}
+
 /** The values written to a channel at a checkpoint, in the order in which they were applied. */
 function writesTo(rows: DatabaseRows, place: Readonly<Record<string, string>>, wanted: string): Json[] {
-  if (!ofWrites.every((column) => rows.tables.get('writes')?.includes(column))) return [];
-  const found = [...rows.each('writes', ['task_id', 'idx', 'channel', 'type', 'value'], place)].filter(({ channel }) => channel === wanted);
+  const found = writesAt(rows, place, ({ channel }) => channel === wanted);
   found.sort((a, b) => (a.task_id === b.task_id ? Number(a.idx) - Number(b.idx) : String(a.task_id) < String(b.task_id) ? -1 : 1));
   return found.flatMap(({ type, value }) => {
     const read = columnValue(type, value);
@@ -185,10 +235,7 @@ function writesTo(rows: DatabaseRows, place: Readonly<Record<string, string>>, w
 const stops = ['__interrupt__', '__error__', '__resume__'];
 
 function* writesOf(rows: DatabaseRows, place: Readonly<Record<string, string>>): Generator<JsonObject> {
-  if (!ofWrites.every((column) => rows.tables.get('writes')?.includes(column))) return;
-  const kept = [...rows.each('writes', ['task_id', 'idx', 'channel', 'type', 'value'], place)].filter(({ channel }) =>
-    stops.includes(String(channel)),
-  );
+  const kept = writesAt(rows, place, ({ channel }) => stops.includes(String(channel)));
   kept.sort((a, b) => stops.indexOf(String(a.channel)) - stops.indexOf(String(b.channel)) || (String(a.task_id) < String(b.task_id) ? -1 : 1));
   for (const { task_id: task, channel, type, value } of kept)
     yield { write: String(channel), of: place.checkpoint_id as string, task: String(task), value: shallowValue(type, value) };
@@ -204,10 +251,8 @@ const plain = (value: ColumnValue | undefined): Json =>
 
 /** The first prompt of a person. */
 export function titleIn(messages: Iterable<Json>): string | undefined {
-  for (const message of messages) {
+  return firstIn(messages, (message) => {
     const read = readMessage(message);
-    const text = read?.kind === 'human' && typeof read.fields.content === 'string' ? clip(read.fields.content) : undefined;
-    if (text !== undefined) return text;
-  }
-  return undefined;
+    return read?.kind === 'human' && typeof read.fields.content === 'string' ? clip(read.fields.content) : undefined;
+  });
 }

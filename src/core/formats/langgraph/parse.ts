@@ -1,4 +1,4 @@
-import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { type ByteRange, defined, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../format.js';
 import { answered, called, dataUrl, pictured, said, thought, type UnplacedEntry } from '../shared/drafts.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
@@ -33,8 +33,8 @@ function draftEntries(message: Json): readonly UnplacedEntry[] {
   const name = stringAt(fields, 'name');
   switch (kind) {
     case 'human': {
-      const isSummary = isObject(fields.additional_kwargs) && fields.additional_kwargs.lc_source === summarized;
-      const author = name === undefined ? {} : { author: name };
+      const isSummary = stringAt(fields.additional_kwargs, 'lc_source') === summarized;
+      const author = name !== undefined && { author: name };
       return readBlocks(fields).map((block): UnplacedEntry => {
         const draft = blockDraft(block, 'user');
         return isSummary && draft.kind === 'text' ? { ...draft, kind: 'summary' } : { ...draft, ...author };
@@ -130,17 +130,15 @@ function answerBlock(block: Json, type: string | undefined): UnplacedEntry {
 
 function resultDrafts(fields: JsonObject): readonly UnplacedEntry[] {
   const toolCallId = stringAt(fields, 'tool_call_id');
-  const toolName = stringAt(fields, 'name');
-  const call = toolCallId === undefined ? {} : { toolCallId };
+  const call = toolCallId !== undefined && { toolCallId };
   const blocks = readBlocks(fields);
   const parts = blocks.map((block) => (isObject(block) && block.type === 'text' ? (stringAt(block, 'text') ?? '') : null));
   const text = joinParts(parts);
   const marks = Array.isArray(fields.content) ? partsMark(parts) : [];
   const whole = answered(toolCallId, text, {
-    ...(toolName === undefined ? {} : { toolName }),
-    ...(fields.artifact === undefined || fields.artifact === null ? {} : { result: fields.artifact }),
-    ...(fields.status === 'error' ? { isError: true } : {}),
-    ...(marks.length > 0 ? { marks } : {}),
+    ...defined({ toolName: stringAt(fields, 'name'), result: fields.artifact ?? undefined }),
+    ...(fields.status === 'error' && { isError: true }),
+    ...(marks.length > 0 && { marks }),
   });
   const others = blocks.flatMap((block, place): UnplacedEntry[] => (parts[place] === null ? [{ ...blockDraft(block, 'tool'), ...call }] : []));
   return [whole, ...others];

@@ -1,5 +1,6 @@
 import { encodeText, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { DatabaseContent, SessionOptions } from '../format.js';
+import { recordsOf } from '../shared/jsonl.js';
 import { construct, isCheckpoint, readMessage, scanLines } from './schema.js';
 
 const tables = [
@@ -14,7 +15,7 @@ const isOfTheRun = (name: string): boolean => name.startsWith('__') || name.star
 
 /** A database with one thread and one checkpoint without pending tasks, so that the graph continues with its next input. */
 export function sessionTables(delta: Uint8Array, { sessionId, newId, now }: SessionOptions): DatabaseContent {
-  const records = scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isCheckpoint(record) ? [record] : []));
+  const records = recordsOf(scanLines(delta).pieces).filter(isCheckpoint);
   const channel = records.map((record) => record.channel).findLast((name) => typeof name === 'string') ?? 'messages';
   let messages: Json[] = [];
   const state: { [name: string]: Json } = {};

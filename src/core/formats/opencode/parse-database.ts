@@ -1,7 +1,7 @@
-import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
-import type { DatabaseReader, DatabaseRows, Lines, Member, PlanContext } from '../format.js';
+import { defined, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import type { ColumnValue, DatabaseReader, DatabaseRows, Lines, Member, PlanContext } from '../format.js';
 import { parseShallow, writeLines } from '../shared/jsonl.js';
-import { hasMessages, hasSecond, secondMessages, secondStamps } from './parse-second.js';
+import { hasColumns, hasMessages, hasSecond, secondMessages, secondStamps } from './parse-second.js';
 import { type Together, together } from './parse-together.js';
 import type { MessageLine } from './schema.js';
 
@@ -12,30 +12,10 @@ const needed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The columns of a session row. The columns about sharing (a link and its secret) are not read. */
-const sessionColumns = [
-  'id',
-  'project_id',
-  'parent_id',
-  'slug',
-  'directory',
-  'path',
-  'title',
-  'version',
-  'metadata',
-  'cost',
-  'tokens_input',
-  'tokens_output',
-  'tokens_reasoning',
-  'tokens_cache_read',
-  'tokens_cache_write',
-  'revert',
-  'permission',
-  'agent',
-  'model',
-  'time_created',
-  'time_updated',
-  'time_archived',
-];
+const sessionColumns = (
+  'id project_id parent_id slug directory path title version metadata cost tokens_input tokens_output tokens_reasoning tokens_cache_read ' +
+  'tokens_cache_write revert permission agent model time_created time_updated time_archived'
+).split(' ');
 
 const ownName = /^opencode[\w.-]*\.db$/;
 
@@ -77,8 +57,7 @@ export const database: DatabaseReader = {
   },
 };
 
-const hasFirst = (tables: DatabaseRows['tables']): boolean =>
-  Object.entries(needed).every(([table, columns]) => columns.every((column) => tables.get(table)?.includes(column)));
+const hasFirst = (tables: DatabaseRows['tables']): boolean => Object.entries(needed).every(([table, columns]) => hasColumns(tables, table, columns));
 
 function sessionsIn(rows: DatabaseRows, table: string): JsonObject[] {
   const columns = sessionColumns.filter((column) => rows.tables.get(table)?.includes(column));
@@ -86,18 +65,26 @@ function sessionsIn(rows: DatabaseRows, table: string): JsonObject[] {
   return sessions.sort((a, b) => Number(a.time_created ?? 0) - Number(b.time_created ?? 0) || (String(a.id) < String(b.id) ? -1 : 1));
 }
 
+/** What is known of a session without reading its messages. */
+function aboutOf(session: JsonObject) {
+  const modifiedAt = Number(session.time_updated ?? session.time_created);
+  return {
+    id: session.id as string,
+    ...defined({ title: stringAt(session, 'title'), cwd: stringAt(session, 'directory') }),
+    ...(Number.isFinite(modifiedAt) && { modifiedAt }),
+  };
+}
+
 /** A session of version 2. `first`: its messages in the tables of version 1. */
 function secondMember(rows: DatabaseRows, session: JsonObject, stamp: string, first: () => readonly MessageLine[]): Member {
   const id = session.id as string;
-  const [title, cwd] = [stringAt(session, 'title'), stringAt(session, 'directory')];
-  const modifiedAt = Number(session.time_updated ?? session.time_created);
   const linesUpTo = ({ lines, unread, parents, notes }: Together, last?: string): Lines => {
     const end = last === undefined ? lines.length : lines.findIndex(({ info }) => info.id === last) + 1;
     const about = { session, ...(Object.keys(parents).length > 0 && { parents }), ...(notes.length > 0 && { notes }) };
     return writeLines([...lines.slice(0, end), ...unread, about]);
   };
   return {
-    id,
+    ...aboutOf(session),
     lines: () => linesUpTo(together(secondMessages(rows, id), first())),
     over: (granularity) => {
       const all = together(secondMessages(rows, id), first());
@@ -105,10 +92,7 @@ function secondMember(rows: DatabaseRows, session: JsonObject, stamp: string, fi
       const last = stringAt(said.findLast(({ info }) => isOver(info, granularity))?.info, 'id');
       return { last, open: last !== said.at(-1)?.info.id, lines: () => linesUpTo(all, last ?? '') };
     },
-    stamp: `${stamp} ${modifiedAt}`,
-    ...(title !== undefined && { title }),
-    ...(cwd !== undefined && { cwd }),
-    ...(Number.isFinite(modifiedAt) && { modifiedAt }),
+    stamp: `${stamp} ${Number(session.time_updated ?? session.time_created)}`,
   };
 }
 
@@ -128,27 +112,17 @@ const writeLine = ({ info, parts }: Message): MessageLine => ({
 });
 
 function readMember(rows: DatabaseRows, session: JsonObject, startedBy: () => string | undefined, count: number | undefined): Member {
-  const id = session.id as string;
-  const title = stringAt(session, 'title');
-  const cwd = stringAt(session, 'directory');
-  const modifiedAt = Number(session.time_updated ?? session.time_created);
-  const stamp = count ?? (Number.isFinite(modifiedAt) ? modifiedAt : undefined);
+  const about = aboutOf(session);
+  const stamp = count ?? about.modifiedAt;
   return {
-    id,
+    ...about,
     lines: () => readSession(rows, session, startedBy()),
     over: (granularity) => {
-      const messages = inOrder(readMessages(rows, id).read);
+      const messages = inOrder(readMessages(rows, about.id).read);
       const last = messages.findLast((message) => isOver(message.info, granularity) && (message !== messages.at(-1) || isWhole(rows, message)));
-      return {
-        last: last?.id,
-        open: last !== messages.at(-1),
-        lines: () => readSession(rows, session, startedBy(), last),
-      };
+      return { last: last?.id, open: last !== messages.at(-1), lines: () => readSession(rows, session, startedBy(), last) };
     },
-    ...(stamp === undefined ? {} : { stamp: String(stamp) }),
-    ...(title === undefined ? {} : { title }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(Number.isFinite(modifiedAt) ? { modifiedAt } : {}),
+    ...(stamp !== undefined && { stamp: String(stamp) }),
   };
 }
 
@@ -170,7 +144,7 @@ function isWhole(rows: DatabaseRows, { id, info }: Message): boolean {
 /** The number of events of each session, which grows with every write. */
 function countEvents(rows: DatabaseRows): ReadonlyMap<string, number> {
   const columns = ['aggregate_id', 'seq'];
-  if (!columns.every((column) => rows.tables.get('event_sequence')?.includes(column))) return new Map();
+  if (!hasColumns(rows.tables, 'event_sequence', columns)) return new Map();
   return new Map([...rows.each('event_sequence', columns)].map((row) => [String(row.aggregate_id), Number(row.seq)] as const));
 }
 
@@ -225,21 +199,17 @@ function readSession(rows: DatabaseRows, session: JsonObject, startedBy: string 
   }
   const journal = journalOf(rows, sessionId);
   const removed = [...journal.removed.keys()].filter((id) => !messages.has(id));
-  for (const id of removed) {
-    const message = journal.messages.get(id);
-    if (message) messages.set(id, message);
-  }
+  for (const message of removed.flatMap((id) => journal.messages.get(id) ?? [])) messages.set(message.id, message);
   const all = inOrder(messages);
   const ordered = last ? all.slice(0, all.findIndex(({ id }) => id === last.id) + 1) : all;
-  const lines: JsonObject[] = ordered.map(writeLine);
   const here = new Set(ordered.map(({ id }) => id));
   const gone = removed.filter((id) => here.has(id));
   const about = {
     session,
-    ...(gone.length > 0 ? { removed: gone, parents: Object.fromEntries(parentsOf(ordered, journal)) } : {}),
-    ...(startedBy === undefined ? {} : { startedBy }),
+    ...(gone.length > 0 && { removed: gone, parents: Object.fromEntries(parentsOf(ordered, journal)) }),
+    ...(startedBy !== undefined && { startedBy }),
   };
-  return writeLines([...lines, ...unread, about]);
+  return writeLines([...ordered.map(writeLine), ...unread, about]);
 }
 
 interface Journal {
@@ -253,8 +223,7 @@ interface Journal {
 function journalOf(rows: DatabaseRows, sessionId: string): Journal {
   const begun = new Map<string, number>();
   const removed = new Map<string, number>();
-  const columns = ['aggregate_id', 'seq', 'type', 'data'];
-  if (!columns.every((column) => rows.tables.get('event')?.includes(column))) return { messages: new Map(), begun, removed };
+  if (!hasColumns(rows.tables, 'event', ['aggregate_id', 'seq', 'type', 'data'])) return { messages: new Map(), begun, removed };
   const where = { aggregate_id: sessionId };
   const isOf = (type: unknown, kind: string): boolean => typeof type === 'string' && type.startsWith(`message.${kind}.`);
   const events = [...rows.each('event', ['seq', 'type'], where)];
@@ -293,15 +262,10 @@ function parentsOf(ordered: readonly Message[], { begun, removed }: Journal): [s
 }
 
 /** The JSON in a column; undefined if it is not JSON or nests too deeply. */
-function dataIn(column: unknown): Json | undefined {
-  return typeof column === 'string' ? parseShallow(column) : undefined;
-}
+const dataIn = (column: unknown): Json | undefined => (typeof column === 'string' ? parseShallow(column) : undefined);
 
 /** A row as JSON. Values without a JSON form (bytes) become their text. */
-const asJson = (row: object): JsonObject =>
-  Object.fromEntries(
-    Object.entries(row).map(([key, value]) => [
-      key,
-      value instanceof Uint8Array ? Buffer.from(value).toString('base64') : typeof value === 'bigint' ? Number(value) : value,
-    ]),
-  ) as JsonObject;
+const asJson = (row: object): JsonObject => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, jsonOf(value)]));
+
+const jsonOf = (value: ColumnValue): Json =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('base64') : typeof value === 'bigint' ? Number(value) : value;

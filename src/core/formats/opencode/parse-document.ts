@@ -1,4 +1,4 @@
-import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { decodeText, defined, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader } from '../format.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
 import { hasMembers } from '../shared/top-members.js';
@@ -13,15 +13,13 @@ export const document: DocumentReader = {
     const value = parseJson(decodeText(bytes));
     const id = isObject(value) ? stringAt(value.info, 'id') : undefined;
     if (!isObject(value) || isDeep(value) || !id?.startsWith('ses') || !Array.isArray(value.messages)) return undefined;
-    const info = value.info as { readonly [key: string]: Json };
+    const info = value.info as JsonObject;
     const title = stringAt(info, 'title');
     const cwd = stringAt(info, 'directory') ?? stringAt(info.location, 'directory');
     const parent = stringAt(info, 'parentID');
     const messages = value.messages.map((message): JsonObject => lineIn(message, id) ?? { row: message });
-    const session = { ...info, ...(cwd !== undefined && { directory: cwd }), ...(parent === undefined ? {} : { parent_id: parent }) };
-    return [
-      { id, lines: () => writeLines([...messages, { session }]), ...(title === undefined ? {} : { title }), ...(cwd === undefined ? {} : { cwd }) },
-    ];
+    const session = { ...info, ...(cwd !== undefined && { directory: cwd }), ...(parent !== undefined && { parent_id: parent }) };
+    return [{ id, lines: () => writeLines([...messages, { session }]), ...defined({ title, cwd }) }];
   },
 };
 

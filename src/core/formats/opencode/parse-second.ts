@@ -4,14 +4,17 @@ import { objectsIn } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import type { MessageLine } from './schema.js';
 
-const has = (tables: DatabaseRows['tables'], table: string, columns: readonly string[]): boolean =>
+/** Whether a table of a database has these columns. */
+export const hasColumns = (tables: DatabaseRows['tables'], table: string, columns: readonly string[]): boolean =>
   columns.every((column) => tables.get(table)?.includes(column));
 
 /** Whether a database has the messages of version 2. */
-export const hasMessages = (tables: DatabaseRows['tables']): boolean => has(tables, 'session_message', ['id', 'session_id', 'type', 'seq', 'data']);
+export const hasMessages = (tables: DatabaseRows['tables']): boolean =>
+  hasColumns(tables, 'session_message', ['id', 'session_id', 'type', 'seq', 'data']);
 
 /** Whether a database has the tables of version 2. It copies the sessions of version 1 with their ids, and writes to the older tables no more. */
-export const hasSecond = (tables: DatabaseRows['tables']): boolean => hasMessages(tables) && has(tables, 'session_v2', ['id', 'directory', 'title']);
+export const hasSecond = (tables: DatabaseRows['tables']): boolean =>
+  hasMessages(tables) && hasColumns(tables, 'session_v2', ['id', 'directory', 'title']);
 
 /** The messages of a session, and the rows that are no messages. */
 export interface SecondMessages {
@@ -97,8 +100,9 @@ export function secondLine(type: string, id: string, sessionID: string, data: Js
   }
 }
 
-const copied = (data: JsonObject, names: readonly string[]): JsonObject =>
-  Object.fromEntries(names.flatMap((name): [string, Json][] => (data[name] === undefined ? [] : [[name, data[name] as Json]])));
+/** The members of these names. */
+export const copied = (data: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(names.filter((name) => data[name] !== undefined).map((name) => [name, data[name] as Json]));
 
 const modelIn = ({ model }: JsonObject): JsonObject => (isObject(model) ? { modelID: model.id ?? null, providerID: model.providerID ?? null } : {});
 
@@ -182,9 +186,7 @@ function contentPart(content: JsonObject, provider: string): JsonObject {
 
 const isFile = (part: Json): part is JsonObject => isObject(part) && part.type === 'file';
 
-const textsIn = (content: Json | undefined): string =>
-  Array.isArray(content)
-    ? content.flatMap((part) => stringAt(part, 'text') ?? (isObject(part) && !isFile(part) ? JSON.stringify(part) : [])).join('\n')
-    : typeof content === 'string'
-      ? content
-      : '';
+function textsIn(content: Json | undefined): string {
+  if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
+  return content.flatMap((part) => stringAt(part, 'text') ?? (isObject(part) && !isFile(part) ? JSON.stringify(part) : [])).join('\n');
+}

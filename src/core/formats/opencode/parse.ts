@@ -9,7 +9,7 @@ type Named = readonly [suffix: string, draft: UnplacedEntry];
 /** The text that the agent (1.18.34) sends in place of a result that it removed from a long context. */
 const pruned = '[Old tool result content cleared]';
 /** The text that the agent sends in place of its own note that a person ran a tool. */
-export const subtaskText = 'The following tool was executed by the user';
+const subtaskText = 'The following tool was executed by the user';
 
 /** The entries of a message: its parts in order, then the results of its tools. */
 export function readEntries(line: MessageLine, name: string, raw: ByteRange): readonly ParsedEntry[] {
@@ -126,8 +126,8 @@ function resultDrafts(part: JsonObject, name: string): readonly Named[] {
   const result = answered(call.toolCallId, text, {
     ...call,
     ...resultIn(state.metadata),
-    ...(isError ? { isError } : {}),
-    ...(isPruned ? { marks: ['elided'] } : {}),
+    ...(isError && { isError }),
+    ...(isPruned && { marks: ['elided'] }),
   });
   const attachments = !isPruned && Array.isArray(state.attachments) ? state.attachments.filter(isObject) : [];
   return [[`${name}.0`, result], ...attachments.map((file, place): Named => [`${name}.${place + 1}`, { ...media(file, 'tool'), ...call }])];

@@ -1,6 +1,8 @@
 import { encodeText, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
-import { objectsIn } from '../shared/drafts.js';
+import { dataUrl, objectsIn } from '../shared/drafts.js';
+import { firstIn } from '../shared/plans.js';
+import { copied } from './parse-second.js';
 import { createdAt, isSummary, type MessageLine, readParts, readRole, readType } from './schema.js';
 
 /** What a document for OpenCode 2 needs beside its messages. */
@@ -14,7 +16,7 @@ export interface SecondSession extends Pick<SessionOptions, 'now'> {
 
 /** A document for `opencode import` of version 2 (session-transfer.ts): messages are settled records without parts, under new ids. */
 export function writeSecond(lines: readonly MessageLine[], { id, title, directory, now, newMessageId }: SecondSession): Uint8Array {
-  const model = lines.map(({ info }) => readModel(info)).find((one) => one !== undefined) ?? { id: 'unknown', providerID: 'unknown' };
+  const model = firstIn(lines, ({ info }) => readModel(info)) ?? { id: 'unknown', providerID: 'unknown' };
   let time = 0;
   const messages = lines.flatMap((line): JsonObject[] => {
     const made = writeMessage(line, model);
@@ -79,10 +81,10 @@ function writeMessage(line: MessageLine, model: JsonObject): JsonObject | undefi
 }
 
 function writeAttachment(part: JsonObject): JsonObject[] {
-  const [, mime = '', data = ''] = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(stringAt(part, 'url') ?? '') ?? [];
-  if (mime === '') return [];
+  const inline = dataUrl(stringAt(part, 'url') ?? '');
+  if (!inline) return [];
   const name = stringAt(part, 'filename');
-  return [{ data, mime, source: { type: 'inline' }, ...(name !== undefined && { name }) }];
+  return [{ data: inline.base64, mime: inline.mediaType, source: { type: 'inline' }, ...(name !== undefined && { name }) }];
 }
 
 function writeContent(part: JsonObject): JsonObject[] {
@@ -119,9 +121,7 @@ function toolOf(part: JsonObject): JsonObject {
     type: 'tool',
     id: stringAt(part, 'callID') ?? '',
     name: stringAt(part, 'tool') ?? '',
-    ...Object.fromEntries(
-      ['executed', 'providerState', 'providerResultState'].flatMap((name) => (part[name] === undefined ? [] : [[name, part[name]]])),
-    ),
+    ...copied(part, ['executed', 'providerState', 'providerResultState']),
     state: isDone
       ? { status: 'completed', input, content: content(stringAt(state, 'output') ?? ''), ...metadata }
       : { status: 'error', input, error: { type: 'unknown', message }, ...metadata },

@@ -1,5 +1,7 @@
 import { encodeText, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
+import { recordsOf } from '../shared/jsonl.js';
+import { firstIn } from '../shared/plans.js';
 import { isSecond } from './parse-second.js';
 import { writeSecond } from './resume-second.js';
 import {
@@ -24,13 +26,10 @@ export const opencodeId = (sessionId: string): string => `ses_${sessionId.replac
 
 /** A document for `opencode import`, in the version of the session. Ids are new, and ids and times in order, by which the agent sorts. */
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd }: SessionOptions): Uint8Array {
-  const lines = withoutRepeats(
-    scanLines(delta).pieces.flatMap(({ record, sort }) => (record && sort === 'record' && isMessage(record) ? [record] : [])),
-    newId,
-  );
+  const lines = withoutRepeats(recordsOf(scanLines(delta).pieces).filter(isMessage), newId);
   const id = opencodeId(sessionId);
   const ids = idsIn(newId);
-  const directory = cwd ?? lines.map(({ info }) => stringAt(info.path, 'cwd')).find((one) => one !== undefined) ?? '/';
+  const directory = cwd ?? firstIn(lines, ({ info }) => stringAt(info.path, 'cwd')) ?? '/';
   const named = writeTitle(lines) ?? 'Imported from Stemma';
   if (lines.some(({ info }) => isSecond(info))) return writeSecond(lines, { id, title: named, directory, now, newMessageId: (ms) => ids('msg', ms) });
   const newIds = new Map(lines.map((line) => [stringAt(line.info, 'id') ?? '', ids('msg', createdAt(line))]));
@@ -50,7 +49,7 @@ export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd }: 
     const partId = (): string => ids('prt', time);
     return { info: own, parts: parts.filter(isObject).map((part) => partWith(part, home, partId, newIds)) };
   });
-  const created = createdAt(lines[0] ?? ({ info: {}, parts: [] } as MessageLine)) ?? Date.parse(now);
+  const created = createdAt(lines[0] ?? { info: {}, parts: [] }) ?? Date.parse(now);
   const info = {
     id,
     slug: `stemma-${id.slice(4, 12)}`,
@@ -91,7 +90,7 @@ function partWith(
   newIds: ReadonlyMap<string, string>,
 ): Json {
   const first = typeof tail === 'string' ? newIds.get(tail) : undefined;
-  const own = { ...part, ...(first === undefined ? {} : { tail_start_id: first }), ...home, id: partId() };
+  const own = { ...part, ...(first !== undefined && { tail_start_id: first }), ...home, id: partId() };
   const { state } = part;
   if (!isObject(state) || !Array.isArray(state.attachments)) return own;
   return { ...own, state: { ...state, attachments: state.attachments.filter(isObject).map((file) => ({ ...file, ...home, id: partId() })) } };
@@ -158,12 +157,6 @@ function idsIn(newId: () => string): (kind: 'msg' | 'prt', ms: number | undefine
 
 function writeTitle(lines: readonly MessageLine[]): string | undefined {
   const asked = lines.find((line) => readRole(line) === 'user');
-  return (
-    asked &&
-    readParts(asked)
-      .map((part) => stringAt(part, 'text'))
-      .find((text) => text !== undefined)
-      ?.split('\n')[0]
-      ?.slice(0, 80)
-  );
+  const text = asked && firstIn(readParts(asked), (part) => stringAt(part, 'text'));
+  return text?.split('\n')[0]?.slice(0, 80);
 }

@@ -134,17 +134,9 @@ function writePart(entry: WritableEntry, created: number): JsonObject {
     case 'tool_call':
       return callPart(entry);
     case 'thinking': {
-      const own: JsonObject = entry.marks?.includes('redacted')
-        ? { redactedData: sealed.data ?? '' }
-        : 'signature' in sealed
-          ? { signature: sealed.signature as Json }
-          : {};
-      return {
-        type: 'reasoning',
-        text,
-        time: { start: created, end: created },
-        ...(Object.keys(own).length > 0 ? { metadata: { anthropic: own } } : {}),
-      };
+      const signature: JsonObject | undefined = 'signature' in sealed ? { signature: sealed.signature as Json } : undefined;
+      const own: JsonObject | undefined = entry.marks?.includes('redacted') ? { redactedData: sealed.data ?? '' } : signature;
+      return { type: 'reasoning', text, time: { start: created, end: created }, ...(own && { metadata: { anthropic: own } }) };
     }
     case 'image':
       return filePart(entry);
@@ -153,7 +145,7 @@ function writePart(entry: WritableEntry, created: number): JsonObject {
     default: {
       if (entry.marks?.includes('subtask') && typeof sealed.type === 'string') return sealed;
       const isInjected = entry.role !== 'assistant' && (entry.role === 'system' || entry.marks?.includes('meta'));
-      return { type: 'text', text, ...(isInjected ? { synthetic: true } : {}), ...(entry.marks?.includes('ignored') ? { ignored: true } : {}) };
+      return { type: 'text', text, ...(isInjected && { synthetic: true }), ...(entry.marks?.includes('ignored') && { ignored: true }) };
     }
   }
 }
@@ -193,8 +185,8 @@ function metadataOf({ result }: WritableEntry): JsonObject {
 /** The delta up to the entry. A message with more parts is written again without them. @throws BAD_REQUEST if no such entry exists. */
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = splitKey(lastKept);
-  const lines = scanLines(delta).pieces.flatMap(({ record, sort, range }) =>
-    record && sort === 'record' && isMessage(record) ? [{ line: record, range, name: nameMessage(record) }] : [],
+  const lines = scanLines(delta).pieces.flatMap(({ record, range }) =>
+    record && isMessage(record) ? [{ line: record, range, name: nameMessage(record) }] : [],
   );
   const result = key && splitResultName(key.name);
   const own = key && lines.find(({ name }) => name === key.name);

@@ -13,6 +13,7 @@ import {
 } from '../format.js';
 import { addRange, joinRanges, type RecordPiece } from './jsonl.js';
 import { lastRead } from './last-read.js';
+import { sortByPlace } from './plans.js';
 
 /**
  * The role of a record in its turn. `prompt` begins a turn. `lead` comes before a prompt and belongs to its turn. `answer` and `result` fill the
@@ -276,13 +277,7 @@ function placePieces({ pieces, records, aside }: RecordTree, home: ReadonlyMap<T
 function inChainOrder({ pieces, records }: Segment, recordAt: ReadonlyMap<RecordPiece, TreeRecord>): void {
   if (records.every((record, at) => at === 0 || (records[at - 1] as TreeRecord).piece.range.start < record.piece.range.start)) return;
   const order = new Map(records.map((record, at) => [record, at]));
-  const groups: { place: number; pieces: RecordPiece[] }[] = [{ place: -1, pieces: [] }];
-  for (const piece of pieces) {
-    const record = recordAt.get(piece);
-    if (record) groups.push({ place: order.get(record) as number, pieces: [piece] });
-    else groups.at(-1)?.pieces.push(piece);
-  }
-  pieces.splice(0, pieces.length, ...groups.sort((a, b) => a.place - b.place).flatMap((group) => group.pieces));
+  sortByPlace(pieces, (piece) => order.get(recordAt.get(piece) as TreeRecord));
 }
 
 const rangesOf = (pieces: readonly RecordPiece[]): readonly ByteRange[] => joinRanges(pieces.map(({ range }) => range));

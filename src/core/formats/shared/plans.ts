@@ -59,3 +59,14 @@ export function pathTo<One>(last: One, isPlaced: (one: One) => boolean, parentOf
   for (let at: One | undefined = last; at !== undefined && !isPlaced(at) && !path.has(at); at = parentOf(at)) path.add(at);
   return [...path].reverse();
 }
+
+/** Sorts lines by the places of their records, each with the lines without a place that follow it. */
+export function sortByPlace<Line>(lines: Line[], placeOf: (line: Line) => number | undefined): void {
+  const groups: { readonly place: number; readonly lines: Line[] }[] = [{ place: -1, lines: [] }];
+  for (const line of lines) {
+    const place = placeOf(line);
+    if (place === undefined) groups.at(-1)?.lines.push(line);
+    else groups.push({ place, lines: [line] });
+  }
+  lines.splice(0, lines.length, ...groups.sort((a, b) => a.place - b.place).flatMap((group) => group.lines));
+}
