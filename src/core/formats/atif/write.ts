@@ -2,7 +2,7 @@ import { defined, type EntryKey, encodeText, isObject, type Json, type JsonObjec
 import type { SessionOptions, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { inRecords, writeLine } from '../shared/entry-lines.js';
-import { groupMessages, textsOf } from '../shared/groups.js';
+import { groupMessages, namer, textsOf } from '../shared/groups.js';
 import { encodeLines } from '../shared/jsonl.js';
 import { outlastsSummary } from '../shared/kept.js';
 import { firstIn } from '../shared/plans.js';
@@ -31,12 +31,8 @@ function sourceIn(link: unknown): JsonObject | undefined {
 }
 
 function stepsOf(entries: readonly WritableEntry[], options: WriteOptions): readonly JsonObject[] {
-  const used = new Set<string>();
-  const keyed = entries.filter(isHeld).map((entry): Keyed => {
-    const key = entry.key !== undefined && !used.has(entry.key) ? entry.key : (`${options.newId()}.0` as EntryKey);
-    used.add(key);
-    return { ...entry, key };
-  });
+  const keyFor = namer(() => `${options.newId()}.0`);
+  const keyed = entries.filter(isHeld).map((entry): Keyed => ({ ...entry, key: keyFor(entry.key) as EntryKey }));
   const drafts: Draft[] = [];
   const byCall = new Map<string, Draft>();
   for (const { entries: group } of groupMessages(keyed, (entry) => entry.role !== 'tool' && entry.kind !== 'summary')) {

@@ -2,29 +2,29 @@ import { resultsOf, type TranscriptLine } from './plan-lines.js';
 import type { Branch, RecordNode } from './plan-nodes.js';
 
 /** The last position of each sort of record in a branch; -1 if the branch has no such record. Kept so that no record must scan its successors. */
-interface BranchEnd {
+const noEnd = () => ({
   /** Neither a result nor bookkeeping. */
-  other: number;
+  other: -1,
   /** A prompt, a summary or a boundary: not an answer and not an attachment. */
-  turn: number;
-  answer: number;
+  turn: -1,
+  answer: -1,
   /** An answer that belongs to a different message than the last answer. */
-  otherAnswer: number;
-  message: string | undefined;
+  otherAnswer: -1,
+  message: undefined as string | undefined,
   /** The position of each call's last result, among the first `searched` records. */
-  readonly results: Map<string, number>;
-  searched: number;
-}
-
-export interface GrowingBranches {
-  readonly list: Branch[];
-  readonly ends: Map<Branch, BranchEnd>;
-  /** The progress of following the round of an answer or a result. */
-  readonly rounds: Map<RecordNode, { last: RecordNode; next: number }>;
-}
+  results: new Map<string, number>(),
+  searched: 0,
+});
+type BranchEnd = ReturnType<typeof noEnd>;
 
 /** No branches yet. */
-export const noBranches = (): GrowingBranches => ({ list: [], ends: new Map(), rounds: new Map() });
+export const noBranches = () => ({
+  list: [] as Branch[],
+  ends: new Map<Branch, BranchEnd>(),
+  /** The progress of following the round of an answer or a result. */
+  rounds: new Map<RecordNode, { last: RecordNode; next: number }>(),
+});
+type GrowingBranches = ReturnType<typeof noBranches>;
 
 /** Adds an empty branch. */
 export function startBranch({ list }: GrowingBranches, branch: Omit<Branch, 'nodes'>): Branch {
@@ -50,7 +50,7 @@ export function append(branches: GrowingBranches, node: RecordNode): void {
 function findEnd({ ends }: GrowingBranches, branch: Branch): BranchEnd {
   const known = ends.get(branch);
   if (known) return known;
-  const end: BranchEnd = { other: -1, turn: -1, answer: -1, otherAnswer: -1, message: undefined, results: new Map(), searched: 0 };
+  const end = noEnd();
   ends.set(branch, end);
   return end;
 }

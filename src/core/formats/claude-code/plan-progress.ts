@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../base/index.js';
-import { isObject, stringAt } from '../../base/index.js';
+import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
 import { measureProgress, type RecordMark } from '../shared/progress.js';
 import { eachRecord, type RecordPiece } from './parse-lines.js';

@@ -1,6 +1,6 @@
 import { badRequest, type EntryKey, isObject, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { base64Of, dataUrlOf } from '../shared/groups.js';
+import { base64Of, dataUrlOf, namer } from '../shared/groups.js';
 import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { isKept } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
@@ -43,18 +43,12 @@ interface Item {
 }
 
 function makeItems(entries: readonly WritableEntry[], options: WriteOptions): Item[] {
-  const used = new Set<string>();
+  const nameFor = namer(options.newId);
   const items: Item[] = [];
   for (const entry of entries) {
     const last = items.at(-1);
-    if (last && isSameItem(last, entry)) {
-      last.entries.push(entry);
-      continue;
-    }
-    const key = splitKey(entry.key);
-    const name = key !== undefined && !used.has(key.name) ? key.name : options.newId();
-    used.add(name);
-    items.push({ name, entries: [entry] });
+    if (last && isSameItem(last, entry)) last.entries.push(entry);
+    else items.push({ name: nameFor(splitKey(entry.key)?.name), entries: [entry] });
   }
   return items;
 }

@@ -1,6 +1,6 @@
-import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
-import type { Mutable, ParsedDelta, ParsedEntry } from '../format.js';
-import { answered, called, pictured, said } from '../shared/drafts.js';
+import { type ByteRange, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { ParsedDelta, ParsedEntry } from '../format.js';
+import { answered, called, pictured, placeDraft, said } from '../shared/drafts.js';
 import { readTime } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
 import { countTokens } from '../shared/tokens.js';
@@ -82,17 +82,12 @@ type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'at' | 'messageId'> & { readonly 
 
 function entriesIn({ message, raw, isKept }: Placed, known: Known): readonly ParsedEntry[] {
   const name = nameMessage(message);
-  const said = readTime(message);
-  const messageId = idOf(message);
-  const entries: ParsedEntry[] = [];
-  for (const [number, draft] of draftEntries(message, known).entries()) {
-    if (!draft) continue;
-    const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}.${number}` as EntryKey, messageId, raw };
-    if (isKept) entry.marks = [...(draft.marks ?? []), keptMark];
-    if (draft.at === undefined && said !== undefined) entry.at = said;
-    entries.push(entry);
-  }
-  return entries;
+  const place = { messageId: idOf(message), raw, at: readTime(message) };
+  return draftEntries(message, known).flatMap((draft, number) => {
+    if (!draft) return [];
+    const entry = placeDraft(draft, `${name}.${number}`, place);
+    return [isKept ? { ...entry, marks: [...(draft.marks ?? []), keptMark] } : entry];
+  });
 }
 
 /** Entries by their positions in the message; null for an empty part that replaces a removed one (write.ts). */

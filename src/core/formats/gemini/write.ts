@@ -1,6 +1,6 @@
 import { isObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { base64Of } from '../shared/groups.js';
+import { base64Of, namer } from '../shared/groups.js';
 import { encodeLines } from '../shared/jsonl.js';
 import { summariesFirst } from '../shared/kept.js';
 import { inPlace, splitKey } from '../shared/keys.js';
@@ -32,7 +32,7 @@ const byCall = (entries: readonly WritableEntry[], kind: WritableEntry['kind']):
 
 function groupEntries(entries: readonly WritableEntry[], options: WriteOptions): readonly Group[] {
   const groups: Group[] = [];
-  const used = new Set<string>();
+  const nameFor = namer(options.newId);
   for (const entry of entries) {
     const sort = sortOf(entry);
     if (sort === undefined) continue;
@@ -42,8 +42,7 @@ function groupEntries(entries: readonly WritableEntry[], options: WriteOptions):
       continue;
     }
     const name = splitKey(entry.key)?.name;
-    const id = name !== undefined && !used.has(name) ? name : options.newId();
-    used.add(id);
+    const id = nameFor(name);
     groups.push({ sort, id, name: id === name ? name : undefined, entries: [entry] });
   }
   return groups;

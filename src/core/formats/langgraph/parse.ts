@@ -1,6 +1,6 @@
 import { type ByteRange, defined, type EntryKey, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
-import type { Mutable, ParsedEntry } from '../format.js';
-import { answered, called, dataUrl, pictured, said, thought, type UnplacedEntry } from '../shared/drafts.js';
+import type { ParsedEntry } from '../format.js';
+import { answered, called, dataUrl, pictured, placeDraft, said, thought, type UnplacedEntry } from '../shared/drafts.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { type CheckpointLine, readMessage, readTime } from './schema.js';
 
@@ -15,14 +15,8 @@ export function readEntries(line: CheckpointLine, raw: ByteRange): readonly Pars
   return drafts.map(([place, draft], number) => {
     const key = keys[number];
     const id = stringAt(readMessage(line.messages[place])?.fields, 'id');
-    const entry: Mutable<ParsedEntry> = {
-      ...draft,
-      key: (typeof key === 'string' && key !== '' ? key : `${line.checkpoint}.${number}`) as EntryKey,
-      messageId: id ?? `${line.checkpoint}-${place}`,
-      raw,
-    };
-    if (at !== undefined) entry.at = at;
-    return entry;
+    const messageId = id ?? `${line.checkpoint}-${place}`;
+    return placeDraft(draft, typeof key === 'string' && key !== '' ? key : `${line.checkpoint}.${number}`, { messageId, raw, at });
   });
 }
 

@@ -1,11 +1,8 @@
-import type { JsonObject } from '../../base/index.js';
-import { stringAt } from '../../base/index.js';
+import { type JsonObject, stringAt } from '../../base/index.js';
 import type { SecondMessages } from './parse-second.js';
 import { compactionOf, idOf, isSummary, type MessageLine, nameMessage, readParts, readRole, readType } from './schema.js';
 
-export interface Together {
-  readonly lines: readonly MessageLine[];
-  readonly unread: readonly JsonObject[];
+export interface Together extends SecondMessages {
   /** The parent of a message that does not follow the message before it. */
   readonly parents: Readonly<Record<string, string | null>>;
   readonly notes: readonly string[];

@@ -1,6 +1,6 @@
-import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
-import type { Mutable, ParsedEntry } from '../format.js';
-import { answered, called, dataUrl, failed, pictured, said, summarized, thought, type UnplacedEntry, unsent } from '../shared/drafts.js';
+import { type ByteRange, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { ParsedEntry } from '../format.js';
+import { answered, called, dataUrl, failed, pictured, placeDraft, said, summarized, thought, type UnplacedEntry, unsent } from '../shared/drafts.js';
 import { hasResult, instantOf, isSummary, type MessageLine, readParts, readRole, readTime, readType, resultName } from './schema.js';
 
 /** The end of an entry's key, after the name of the message. */
@@ -17,9 +17,7 @@ export function readEntries(line: MessageLine, name: string, raw: ByteRange): re
   return draftEntries(line).map(([suffix, draft]) => {
     // One line becomes two messages on the wire.
     const messageId = draft.role === 'tool' ? `${name}-results` : name;
-    const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}${suffix}` as EntryKey, messageId, raw };
-    if (draft.at === undefined && at !== undefined) entry.at = at;
-    return entry;
+    return placeDraft(draft, `${name}${suffix}`, { messageId, raw, at });
   });
 }
 

@@ -56,11 +56,10 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const scan = withoutOpenEnd(context.scan ?? scanLines(file));
   const { pieces } = scan;
   const about = sessionIn(pieces.findLast(({ record }) => record?.session !== undefined)?.record);
-  const session = about?.session ?? {};
-  const [cwd, title, sessionId] = ['directory', 'title', 'id'].map((key) => stringAt(session, key)?.slice(0, maxNameLength));
-  const agent = stringAt(session, 'parent_id') === undefined ? undefined : (stringAt(session, 'agent') ?? 'agent');
+  const [cwd, title, sessionId] = ['directory', 'title', 'id'].map((key) => stringAt(about.session, key)?.slice(0, maxNameLength));
+  const agent = stringAt(about.session, 'parent_id') === undefined ? undefined : (stringAt(about.session, 'agent') ?? 'agent');
   const startedBy = agent !== undefined && sessionId !== undefined ? { sessionId } : undefined;
-  const tree = newGrowth({ context, parents: about?.parents ?? new Map(), startedBy }, pieces.length * maxRepeats);
+  const tree = newGrowth({ context, parents: about.parents, startedBy }, pieces.length * maxRepeats);
   for (const piece of pieces) {
     const { record: line } = piece;
     if (line && isMessage(line)) placeMessage(tree, piece, line);
@@ -78,7 +77,7 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     ...defined({ sessionId, title: placeholder.test(title ?? '') ? undefined : title, cwd }),
     ...planned,
     skipped: [...scan.skipped, ...tree.skipped].filter(isNew),
-    notes: [...[...scan.notes, ...tree.notes].filter(isNew), ...(about?.notes ?? []).map((reason) => ({ line: 0, reason }))],
+    notes: [...[...scan.notes, ...tree.notes].filter(isNew), ...about.notes.map((reason) => ({ line: 0, reason }))],
     end: scan.end,
   };
 }

@@ -8,14 +8,6 @@ export interface MessageLine extends JsonObject {
   readonly parts: readonly Json[];
 }
 
-export interface SessionLine {
-  readonly session: JsonObject;
-  /** The parent of a message, if it is not the previous message. */
-  readonly parents: ReadonlyMap<string, string | null>;
-  /** What a person should know of how the session was read. */
-  readonly notes: readonly string[];
-}
-
 /** The model name of messages that Stemma wrote without a model. */
 export const unknownModel = 'unknown';
 
@@ -99,16 +91,13 @@ function contentOf({ id: _, messageID: __, sessionID: ___, tail_start_id: ____, 
   return { ...part, state: { ...part.state, time } };
 }
 
-/** The session that the last line describes. */
-export function sessionIn(record: JsonObject | undefined): SessionLine | undefined {
-  if (!record || !isObject(record.session)) return undefined;
+/** The session that the last line describes, the parents of messages that do not follow the one before, and notes on how it was read. */
+export function sessionIn(record: JsonObject | undefined) {
+  const { session, parents, notes } = isObject(record?.session) ? record : ({} as JsonObject);
+  const isParent = (one: [string, Json]): one is [string, string | null] => one[1] === null || typeof one[1] === 'string';
   return {
-    session: record.session,
-    parents: new Map(
-      isObject(record.parents)
-        ? Object.entries(record.parents).filter((one): one is [string, string | null] => one[1] === null || typeof one[1] === 'string')
-        : [],
-    ),
-    notes: Array.isArray(record.notes) ? record.notes.filter((note) => typeof note === 'string') : [],
+    session: isObject(session) ? session : {},
+    parents: new Map(Object.entries(isObject(parents) ? parents : {}).filter(isParent)),
+    notes: Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : [],
   };
 }

@@ -1,6 +1,6 @@
 import { badRequest, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { dataUrlOf } from '../shared/groups.js';
+import { dataUrlOf, namer } from '../shared/groups.js';
 import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { splitKey } from '../shared/keys.js';
 import { boxed } from './parse.js';
@@ -16,12 +16,9 @@ interface Group {
 
 /** Writes a line for each message, named after its first entry's record, with results in their calls, or alone without a call. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
-  const used = new Set<string>();
+  const nameFor = namer(options.newId);
   const lines = groupEntries(entries).flatMap((group) => {
-    const isFree = group.name !== undefined && !used.has(group.name);
-    const key = isFree ? (group.name as string) : options.newId();
-    used.add(key);
-    const line = writeLine(group, key, options);
+    const line = writeLine(group, nameFor(group.name), options);
     return group.sort === 'summary' ? [requestFor(line), line] : [line];
   });
   return encodeLines(lines);

@@ -1,16 +1,23 @@
-import { type ByteRange, defined, type EntryKey, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
-import type { Mutable, ParsedEntry } from '../format.js';
-import { answered, called, failed, noted, pictured, said, thought, type UnplacedEntry, unsent, usageIn, withUsage } from '../shared/drafts.js';
+import { type ByteRange, defined, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import type { ParsedEntry } from '../format.js';
+import {
+  answered,
+  called,
+  failed,
+  noted,
+  pictured,
+  placeDraft,
+  said,
+  thought,
+  type UnplacedEntry,
+  unsent,
+  usageIn,
+  withUsage,
+} from '../shared/drafts.js';
 import { readTime } from '../shared/jsonl.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens } from '../shared/tokens.js';
 import { framed, readMessage, readRole, shellText, systemText } from './schema.js';
-
-interface Common {
-  readonly name: string;
-  readonly at: Timestamp | undefined;
-  readonly raw: ByteRange;
-}
 
 /** Parts of a tool result are numbered after all blocks. */
 const partsFrom = 100_000;
@@ -22,16 +29,9 @@ export interface ContentEdit {
 
 /** The entries of one record, in order. Records that pi never sends are hidden. */
 export function readEntries(record: JsonObject, name: string, raw: ByteRange, edit?: ContentEdit | null): readonly ParsedEntry[] {
-  const common: Common = { name, at: readTime(record), raw };
-  if (edit === null) return drafts(record).map(([number, draft]) => make(common, number, unsent(draft, 'omitted')));
-  const sent = edit === undefined ? record : { ...record, message: { ...readMessage(record), content: edit.content } };
-  return drafts(sent).map(([number, draft]) => make(common, number, draft));
-}
-
-function make({ name, at, raw }: Common, number: number, draft: UnplacedEntry): ParsedEntry {
-  const entry: Mutable<ParsedEntry> = { ...draft, key: `${name}.${number}` as EntryKey, messageId: name, raw };
-  if (at !== undefined) entry.at = at;
-  return entry;
+  const place = { messageId: name, raw, at: readTime(record) };
+  const sent = edit ? { ...record, message: { ...readMessage(record), content: edit.content } } : record;
+  return drafts(sent).map(([number, draft]) => placeDraft(edit === null ? unsent(draft, 'omitted') : draft, `${name}.${number}`, place));
 }
 
 type Numbered = readonly [number: number, draft: UnplacedEntry];

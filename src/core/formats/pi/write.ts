@@ -1,6 +1,6 @@
 import { badRequest, type EntryKey, isObject, type JsonObject, toTimestamp } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { base64Of } from '../shared/groups.js';
+import { base64Of, namer } from '../shared/groups.js';
 import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts, withOthers } from '../shared/result-parts.js';
@@ -17,13 +17,11 @@ type Sort = 'answer' | 'result' | 'prompt' | 'injected' | 'branch' | 'summary' |
 /** Writes a chain of records. Entries of one message, by key or by the runtime's id, stay together. Unused ids from keys are kept. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
   const lines: object[] = [];
-  const used = new Set<string>();
+  const nameFor = namer(options.newId);
   let parentId: string | null = options.parentRecord === undefined ? null : idIn(options.parentRecord);
   for (const group of groupEntries(entries)) {
     const [first] = group as [Block];
-    const isFree = first.name !== undefined && !used.has(first.name);
-    const name = isFree ? (first.name as string) : options.newId();
-    used.add(name);
+    const name = nameFor(first.name);
     const id = idIn(name);
     const timestamp = timeIn(name) ?? first.entry.at ?? options.now;
     lines.push(writeRecord(group, { id, parentId, timestamp }));

@@ -1,16 +1,30 @@
-import { type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
-import type { ParsedEntry, TokenUsage } from '../format.js';
+import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, type Timestamp } from '../../base/index.js';
+import type { Mutable, ParsedEntry, TokenUsage } from '../format.js';
 import { countsIn } from './calls.js';
 import { countTokens, imageTokens } from './tokens.js';
 
 /** An entry without its position. The reader of records adds the key, the range and the message. */
 export type UnplacedEntry = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
+type AnyDraft = UnplacedEntry & Pick<ParsedEntry, 'messageId'>;
 /** A draft with its number in the record, for its key, which must not depend on the file; or with the whole key that the record contains. */
-export type Numbered = readonly [number: number | EntryKey, draft: UnplacedEntry & Pick<ParsedEntry, 'messageId'>];
+export type Numbered = readonly [number: number | EntryKey, draft: AnyDraft];
 
 type Placed<Place> = readonly [Place | number, Numbered[1]];
 
 type More = Partial<Omit<UnplacedEntry, 'role' | 'kind' | 'tokens'>>;
+
+/** The entry of a draft in a record. The time and the message that the draft itself names take precedence. */
+export function placeDraft(
+  draft: Omit<AnyDraft, 'at'> & { readonly at?: Timestamp | undefined },
+  key: string,
+  { messageId, raw, at }: { readonly messageId: string; readonly raw: ByteRange; readonly at: Timestamp | undefined },
+): ParsedEntry {
+  const { at: own = at, ...rest } = draft;
+  // Assigned only if it is known: every entry of a record comes through here.
+  const entry: Mutable<ParsedEntry> = { messageId, ...rest, key: key as EntryKey, raw };
+  if (own !== undefined) entry.at = own;
+  return entry;
+}
 
 /** A text of a person, the model or the system. */
 export const said = (role: UnplacedEntry['role'], text: string, more: More = {}): UnplacedEntry => ({

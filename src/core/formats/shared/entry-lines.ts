@@ -4,7 +4,7 @@ import { type EntryKey, isObject, type Json, type JsonObject, stringAt } from '.
 import { kinds, roles } from '../../contract/index.js';
 import type { Mutable, ParsedEntry, TokenUsage, WritableEntry, WriteOptions } from '../format.js';
 import { type Numbered, noCall, readMember, unknownUsage, usageIn, withUsage } from './drafts.js';
-import { base64Of } from './groups.js';
+import { base64Of, namer } from './groups.js';
 import { encodeLines, readTime } from './jsonl.js';
 import { countTokens, imageTokens } from './tokens.js';
 
@@ -18,13 +18,8 @@ export const formatNamed = (record: JsonObject | undefined): string | undefined 
 /** Writes entries as lines. An entry without a key, or whose key came before, gets a new one. */
 export function writeEntryLines(formatId: string): (entries: readonly WritableEntry[], options: WriteOptions) => Uint8Array {
   return (entries, options) => {
-    const used = new Set<string>();
-    const lines = entries.map((entry) => {
-      const key = entry.key !== undefined && !used.has(entry.key) ? entry.key : `${options.newId()}.0`;
-      used.add(key);
-      return writeLine(formatId, { ...entry, key: key as EntryKey });
-    });
-    return encodeLines(lines);
+    const keyFor = namer(() => `${options.newId()}.0`);
+    return encodeLines(entries.map((entry) => writeLine(formatId, { ...entry, key: keyFor(entry.key) as EntryKey })));
   };
 }
 

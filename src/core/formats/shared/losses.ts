@@ -34,10 +34,7 @@ const isHidden = ({ marks }: WritableEntry): boolean => marks?.includes('hidden'
 type Keyed = WritableEntry & { readonly key: EntryKey };
 
 /** Counts losses while entries arrive. Each call of `add` must hold whole messages. */
-export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequest'>): {
-  add(entries: readonly Keyed[]): void;
-  losses(): FormatLosses;
-} {
+export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequest'>) {
   const held = new Set<Fact>(holds);
   const found = new Map(allNames.map((what) => [what, { keys: [] as EntryKey[], count: 0 }]));
   const lose = (what: string, key: EntryKey): void => {
@@ -55,7 +52,7 @@ export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequ
     if (isTooLarge(entry)) lose(refused.image, key);
   };
   return {
-    add: (entries) => {
+    add: (entries: readonly Keyed[]): void => {
       const saying = new Set(entries.flatMap(({ kind, messageId }) => (kind !== 'thinking' && messageId !== undefined ? [messageId] : [])));
       const isAlone = ({ kind, messageId }: WritableEntry): boolean => kind === 'thinking' && messageId !== undefined && !saying.has(messageId);
       for (const entry of entries) {
@@ -65,7 +62,7 @@ export function lossCounter({ holds, isRequest }: Pick<Format, 'holds' | 'isRequ
         else for (const fact of facts) if (!held.has(fact)) lose(factNames[fact], entry.key);
       }
     },
-    losses: () => {
+    losses: (): FormatLosses => {
       for (const key of calls.values()) lose(refused.call, key);
       calls.clear();
       const lost = [...found].filter(([, { count }]) => count > 0);
@@ -117,30 +114,26 @@ export function deltaLosses(entries: readonly Keyed[]): DeltaLosses {
 }
 
 /** The losses of a beginning of a conversation, to which deltas are added in their order. */
-export interface LossSum {
-  add(delta: DeltaLosses): void;
-  counts(): FormatLosses['lossCounts'];
-  /** What another sum can go on from. */
-  state(): DeltaLosses;
-}
+export type LossSum = ReturnType<typeof lossSum>;
 
 /** The sum of no deltas. */
-export function lossSum(): LossSum {
+export function lossSum() {
   const sums = new Map<string, number>();
   const calls = new Set<string>();
   const lose = (what: string, count: number): void => void sums.set(what, (sums.get(what) ?? 0) + count);
   return {
-    add: ({ counts, answers, closed, open }) => {
+    add: ({ counts, answers, closed, open }: DeltaLosses): void => {
       for (const { what, count } of counts) lose(what, count);
       for (const id of answers) if (!calls.delete(id)) lose(refused.result, 1);
       for (const id of closed) calls.delete(id);
       for (const id of open) calls.add(id);
     },
-    counts: () => {
+    counts: (): FormatLosses['lossCounts'] => {
       const found = calls.size > 0 ? new Map(sums).set(refused.call, calls.size) : sums;
       return allNames.flatMap((what) => (found.has(what) ? [{ what, count: found.get(what) as number }] : []));
     },
-    state: () => ({ counts: [...sums].map(([what, count]) => ({ what, count })), answers: [], closed: [], open: [...calls] }),
+    /** What another sum can go on from. */
+    state: (): DeltaLosses => ({ counts: [...sums].map(([what, count]) => ({ what, count })), answers: [], closed: [], open: [...calls] }),
   };
 }
 

@@ -1,9 +1,9 @@
 // Formats of JSONL records, by rules: which record is whose child, which entries it has, what it means for its turn. From the rules come
 // the reader, the plan of an import, cuts and the progress of a growing file.
 import { type ByteRange, badRequest, defined, type EntryKey, type JsonObject, type Timestamp } from '../../base/index.js';
-import type { Format, ImportableFormat, ImportPlan, Mutable, ParsedDelta, ParsedEntry, Peek, PlanContext } from '../format.js';
+import type { Format, ImportableFormat, ImportPlan, ParsedDelta, ParsedEntry, Peek, PlanContext } from '../format.js';
 import { type Content, planBranches, type TreeRecord } from './branches.js';
-import type { UnplacedEntry } from './drafts.js';
+import { placeDraft, type UnplacedEntry } from './drafts.js';
 import { durationOf } from './durations.js';
 import { entryIn, formatNamed, isEntryLine, writeEntryLines } from './entry-lines.js';
 import { clip, promptLine } from './headline.js';
@@ -84,10 +84,8 @@ function readPieces<State>(rules: RecordRules<State>, pieces: readonly RecordPie
       const before = rules.continues ? (times.get(place.name) ?? 0) : 0;
       times.set(place.name, before + 1);
       for (const [number, draft] of rules.entries(record, state)) {
-        const key = typeof number === 'string' ? number : (`${place.name}.${number + before * ofRepeat}` as EntryKey);
-        const entry: Mutable<ParsedEntry> = { messageId: place.name, ...draft, key, raw };
-        if (entry.at === undefined && at !== undefined) entry.at = at;
-        entries.push(entry);
+        const key = typeof number === 'string' ? number : `${place.name}.${number + before * ofRepeat}`;
+        entries.push(placeDraft(draft, key, { messageId: place.name, raw, at }));
       }
     }
   }
