@@ -1,5 +1,5 @@
 import { onceFor } from '../base/index.js';
-import type { ReadChain, WriteChain } from '../chain/index.js';
+import { intactColumn, type ReadChain, type WriteChain } from '../chain/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { dayMs } from '../usage/index.js';
 import { callsOfCommit, isShown, isTurnOfProject, sessionOfCommit, toolSums } from './views.js';
@@ -106,12 +106,12 @@ export function packedTools({ db, project }: ReadChain): string {
   return JSON.stringify({ names, tools: [days, sessions, agents, models, tools, ...[5, 6, 7, 8].map(column)] });
 }
 
-/** The turns that were made in Stemma and the compactions, the latest first. */
+/** The turns that were made in Stemma and the compactions, the latest first. A damaged one is left out: it has no place for a mark. */
 function eventsOf(db: ReadChain['db'], project: number): Record<'forks' | 'compactions', readonly unknown[]> {
   const read = (columns: string, where: string) =>
     db
       .rows<readonly [at: number, ...rest: unknown[]]>(
-        `SELECT c.createdAt, ${sessionOfCommit}, c.id${columns} FROM context c WHERE ${where} ORDER BY c.createdAt DESC`,
+        `SELECT c.createdAt, ${sessionOfCommit}, c.id${columns} FROM context c WHERE ${where} AND (SELECT ${intactColumn}) ORDER BY c.createdAt DESC`,
         { project },
       )
       .map(([at, ...rest]) => [new Date(at).toISOString().slice(0, 10), ...rest]);

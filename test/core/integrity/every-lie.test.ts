@@ -124,10 +124,10 @@ async function lieAbout(isMeant: (column: string) => boolean): Promise<{ readonl
     const key = keys.map((name) => `"${name}"`);
     const at = key.map((name) => `${name} = ?`).join(' AND ');
     for (const column of meant) {
+      // Which commit has the lowest id differs from run to run, and answers list forks and compactions apart.
+      const one = `${table}.${column}` === 'context.id' ? 'GROUP BY type, forked' : `GROUP BY "${column}" LIMIT 1`;
       const rows = raw
-        .prepare(
-          `SELECT ${key.map((name, place) => `${name} AS key${place}`).join(', ')}, "${column}" AS value FROM "${table}" GROUP BY "${column}" LIMIT 1`,
-        )
+        .prepare(`SELECT ${key.map((name, place) => `${name} AS key${place}`).join(', ')}, "${column}" AS value FROM "${table}" ${one}`)
         .all() as Readonly<Record<string, unknown>>[];
       for (const row of rows) {
         const lie = lieFor(row.value);
@@ -155,16 +155,16 @@ test('[T80] no changed value is shown as true, changes an answer silently, or fa
   expect(told).toBeGreaterThan(300);
 });
 
-/** Columns that link or count rows, so that no name in an answer leads to the changed row. */
+/** Columns that link, count or name rows, so that no name in an answer leads to the changed row. */
 const some = new Set([
   ...['membership.entity', 'contextVersion.context', 'instantiation.context', 'profile.name', 'cardVersion.card', 'experimentVerdict.verdict'],
-  ...['source.bytes', 'spaceMessage.run'],
+  ...['source.bytes', 'spaceMessage.run', 'context.id'],
 ]);
 
 test('[T80] a changed link or number changes no answer silently', { timeout: 60_000 }, async () => {
   const { faults, told } = await lieAbout((column) => some.has(column));
   expect(faults).toEqual([]);
-  expect(told).toBeGreaterThanOrEqual(6);
+  expect(told).toBeGreaterThanOrEqual(9);
 });
 
 /** Puts the old value back, in the row whose other values are the same. */
