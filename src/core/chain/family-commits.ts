@@ -16,15 +16,14 @@ export type FamilyCommit = Pick<
   | 'principal'
   | 'sessionId'
   | 'ticketId'
-  | 'summary'
   | 'errors'
   | 'contextTokens'
   | 'createdAt'
 > & { readonly forked: boolean };
 
-/** Commits that only grow: until an earlier one changes or goes, only later ones are read. */
+/** The commits of a family. Until an earlier one changes or goes, only later ones are read. */
 interface Known {
-  readonly commits: FamilyCommit[];
+  readonly commits: readonly FamilyCommit[];
   readonly runs: readonly number[];
   /** The number of changes of the project's commits that added none. */
   readonly corrections: number;
@@ -32,33 +31,37 @@ interface Known {
 
 /** The number of bytes that a commit takes in memory, about. */
 const bytesPerCommit = 500;
+/** Families with fewer commits are read anew each time, which takes less than to keep all of them. */
+const worthKeeping = 256;
 
-/** The commits of families, in recorded order. Of families that grew, only the new commits are read. */
+/** The commits of families, in recorded order. Of one large family that grew, only the new commits are read. */
 export function commitsOf(chain: ReadChain, families: readonly Family[]): readonly FamilyCommit[] {
-  const total = families.reduce((sum, { commits }) => sum + commits, 0);
-  const last = families.reduce((most, family) => Math.max(most, family.last), 0);
-  const runs = families.flatMap((family) => family.runs);
+  const [family] = families;
+  if (family === undefined || families.length > 1 || family.commits < worthKeeping) return readCommits(chain, families);
   const corrections = correctionsOf(chain);
   return kept(
     chain,
     'commits',
-    `${runs[0]}/${families.length}`,
-    `${total}/${last}/${runs.length}/${corrections}`,
-    (before: Known | undefined): Known => {
-      const known = new Set(runs);
-      const earlier = before && before.corrections === corrections && before.runs.every((run) => known.has(run)) ? before.commits : [];
-      const commits = [...earlier, ...readCommits(chain, families, earlier.at(-1)?.seq ?? 0)];
-      // Families can be joined by a link that was recorded after their commits.
-      return { commits: commits.length === total ? commits : readCommits(chain, families, 0), runs, corrections };
-    },
+    String(family.runs[0]),
+    `${family.commits}/${family.last}/${family.runs}/${corrections}`,
+    (before: Known | undefined): Known => ({ commits: grown(chain, family, before, corrections), runs: family.runs, corrections }),
     ({ commits }) => commits.length * bytesPerCommit,
   ).commits;
 }
 
-const readCommits = (chain: ReadChain, families: readonly Family[], after: number): FamilyCommit[] =>
+/** The commits of a family that were known, and later ones; all of them anew if they do not add up, because a link was recorded after them. */
+function grown(chain: ReadChain, family: Family, before: Known | undefined, corrections: number): readonly FamilyCommit[] {
+  const runs = new Set(family.runs);
+  if (before?.corrections !== corrections || !before.runs.every((run) => runs.has(run))) return readCommits(chain, [family]);
+  const commits = [...before.commits, ...readCommits(chain, [family], before.commits.at(-1)?.seq)];
+  return commits.length === family.commits ? commits : readCommits(chain, [family]);
+}
+
+/** The commits of families from the database, in recorded order. */
+export const readCommits = (chain: ReadChain, families: readonly Family[], after = 0): readonly FamilyCommit[] =>
   chain.db
     .all<Omit<FamilyCommit, 'forked'> & { readonly forked: number }>(
-      `SELECT seq, id, ${earlierParent}, run, type, checkpoint, format, template, principal, sessionId, ticketId, summary, errors, contextTokens, createdAt, forked
+      `SELECT seq, id, ${earlierParent}, run, type, checkpoint, format, template, principal, sessionId, ticketId, errors, contextTokens, createdAt, forked
          FROM context INDEXED BY contextRun WHERE run IN (SELECT value FROM json_each(?)) AND project = ? AND +seq > ? ORDER BY seq`,
       runList(families),
       chain.project,

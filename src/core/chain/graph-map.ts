@@ -4,7 +4,7 @@ import { type GraphMap, graphMarks, type InputOf } from '../contract/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 import { familiesState, overlaps, runList } from './families.js';
-import { commitsOf } from './family-commits.js';
+import { readCommits } from './family-commits.js';
 import { titlesOf } from './graph.js';
 import { layoutOf, type RowGroup } from './graph-layout.js';
 import { endStates } from './graph-nodes.js';
@@ -156,7 +156,7 @@ const partOf = ({ rows, lanes, tokens, marks }: Record<keyof Part, number[]>): P
 
 function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
   const { lanes } = picture();
-  const all = commitsOf(chain, families);
+  const all = readCommits(chain, families);
   const rows = new Map(all.map((row) => [row.seq, row] as const));
   const children = new Map<CommitSeq, number>();
   for (const { parent } of all) if (parent !== null) children.set(parent, (children.get(parent) ?? 0) + 1);
@@ -223,7 +223,7 @@ function groupsWith(chain: ReadChain, runs: ReadonlySet<number>, needle: string)
 function placesIn(chain: ReadChain, { total, families, picture }: RowGroup, found: ReadonlySet<CommitSeq>, needle: string): number[] {
   const { lanes, parts } = picture();
   const drawn = lanes.rows(0, total);
-  const inner = new Set(commitsOf(chain, families).map(({ parent }) => parent));
+  const inner = new Set(readCommits(chain, families).map(({ parent }) => parent));
   const ends = drawn.filter(({ seq }) => !inner.has(seq));
   const titled = new Set([...titlesOf(chain, ends, parts)].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [seq] : [])));
   return drawn.flatMap(({ seq }, at) => (found.has(seq) || titled.has(seq) ? [at] : []));

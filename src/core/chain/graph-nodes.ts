@@ -22,20 +22,19 @@ export function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): reado
 }
 
 /**
- * The commits of families, in recorded order. Of commits that continue the same one, `current` marks those on the way from a root to the end of an
- * imported session, the branch on which its agent continued last.
+ * The commits of families, in recorded order. `current` marks the commits from a root to the end of each imported session, the branch on
+ * which its agent continued last.
  */
 export function nodesOf(chain: ReadChain, families: readonly Family[], ends: () => FileEnds): GraphNode[] {
   const nodes = commitsOf(chain, families);
   const inFamilies = startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))');
   const started = new Map(chain.db.rows<[CommitSeq, CommitSeq]>(`SELECT context, starter FROM (${inFamilies})`, chain.project, runList(families)));
-  const seen = new Set<CommitSeq | null>();
-  const continuedTwice = new Set<CommitSeq | null>();
-  for (const { parent } of nodes) if (parent !== null) (seen.has(parent) ? continuedTwice : seen).add(parent);
-  const current = continuedTwice.size === 0 ? undefined : currentTimes(nodes, ends());
+  const parents = nodes.flatMap(({ parent }) => parent ?? []);
+  // Nothing is drawn from it where no commit is continued in two ways.
+  const current = new Set(parents).size < parents.length ? currentTimes(nodes, ends()) : undefined;
   return nodes.map((node) => {
     const startedBy = started.get(node.seq);
-    const ended = continuedTwice.has(node.parent) ? current?.get(node.seq) : undefined;
+    const ended = current?.get(node.seq);
     return startedBy === undefined && ended === undefined
       ? node
       : { ...node, ...(startedBy !== undefined && { startedBy }), ...(ended !== undefined && { current: ended }) };

@@ -1,7 +1,7 @@
 import type { CommitSeq } from '../base/index.js';
 import type { ReadChain } from './chain.js';
 import { type Families, type Family, familiesAt, familiesOf, overlaps } from './families.js';
-import { commitsOf } from './family-commits.js';
+import { readCommits } from './family-commits.js';
 
 interface Mark<Of> {
   readonly of: Of;
@@ -70,7 +70,7 @@ export const hiddenCommits = (chain: ReadChain, hiding?: Hiding): ReadonlySet<Co
 export function hiddenIn(chain: ReadChain, { sessions, branches }: Omit<Hidden, 'families'>, families: ReadonlySet<Family>): ReadonlySet<CommitSeq> {
   const hidden = new Set<CommitSeq>();
   if (families.size === 0) return hidden;
-  const nodes = commitsOf(chain, [...families]);
+  const nodes = readCommits(chain, [...families]);
   const starters = new Map(
     chain.db.rows<[CommitSeq, CommitSeq]>(
       "SELECT s.context, r.context FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?",

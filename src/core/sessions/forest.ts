@@ -16,7 +16,7 @@ import {
 import { type Cluster, clustersOf } from './clusters.js';
 
 /** The facts about a commit that the list of sessions needs. */
-export type ForestNode = FamilyCommit;
+export type ForestNode = FamilyCommit & { readonly summary: string | null };
 
 /** The commits of a cluster, archived ones included and deleted ones excluded, with facts derived from their order. */
 export interface Forest {
@@ -46,7 +46,8 @@ export const forestOf = (chain: ReadChain, cluster: Cluster): Forest =>
     String(cluster.families[0]?.runs[0]),
     cluster.state,
     () => readForest(chain, cluster),
-    ({ nodes, parts }) => (parts.isIncomplete ? Number.POSITIVE_INFINITY : nodes.length * bytesPerCommit),
+    ({ nodes, parts }) =>
+      parts.isIncomplete ? Number.POSITIVE_INFINITY : nodes.reduce((sum, { summary }) => sum + bytesPerCommit + 2 * (summary?.length ?? 0), 0),
   );
 
 /** The commits around a commit; none if it does not exist. */
@@ -59,7 +60,14 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
   const { families, ...marks } = hiddenBy(chain, familiesOf(chain), { archived: true });
   const hidden = hiddenIn(chain, marks, new Set(cluster.families.filter((family) => families.has(family))));
   const all = commitsOf(chain, cluster.families);
-  const nodes = all.filter(({ seq }) => !hidden.has(seq));
+  const summaries = new Map(
+    chain.db.rows<[CommitSeq, string]>(
+      'SELECT seq, summary FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? AND summary IS NOT NULL',
+      runList(cluster.families),
+      chain.project,
+    ),
+  );
+  const nodes = all.filter(({ seq }) => !hidden.has(seq)).map((node): ForestNode => ({ ...node, summary: summaries.get(node.seq) ?? null }));
   const firsts =
     'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))';
   const started = new Set(chain.db.column<CommitSeq>(firsts, chain.project, runList(cluster.families)));

@@ -44,7 +44,7 @@ export function numbersOf(
     if (key === undefined) continue;
     const own = sumOf(key);
     if (model !== null) own.models.add(model);
-    if (peak !== null && (own.peak === null || peak > own.peak || (peak === own.peak && (limit ?? 0) > (own.limit ?? 0)))) {
+    if (peak !== null && (own.peak === null || peak > own.peak)) {
       own.peak = peak;
       own.model = model;
       own.limit = limit;

@@ -28,7 +28,7 @@ interface CommitCalls {
 
 /** The calls of commits, which are kept: until a stored call changes, only later ones are read. */
 interface KnownCalls {
-  readonly calls: ReadonlyMap<string, CommitCalls>;
+  readonly calls: readonly CommitCalls[];
   readonly runs: string;
   readonly changes: number;
   /** The number of the last call that was read. */
@@ -37,8 +37,8 @@ interface KnownCalls {
 
 const bytesPerRow = 150;
 
-/** The calls of the commits of families, for lists of sessions. */
-export function callsByCommit(chain: ReadChain, families: readonly Family[]): Iterable<CommitCalls> {
+/** The calls of the commits of families, in their order, for lists of sessions. */
+export function callsByCommit(chain: ReadChain, families: readonly Family[]): readonly CommitCalls[] {
   const runs = runList(families);
   const last = chain.db.one<{ last: number | null }>('SELECT MAX(no) AS last FROM usageCall')?.last ?? 0;
   const changes = changedCalls(chain);
@@ -49,21 +49,21 @@ export function callsByCommit(chain: ReadChain, families: readonly Family[]): It
     `${changes}/${last}/${runs}`,
     (before: KnownCalls | undefined): KnownCalls => {
       const known = before?.changes === changes && before.runs === runs && before.last <= last ? before : undefined;
-      return { calls: joined(known?.calls, readCalls(chain, runs, known?.last ?? 0)), runs, changes, last };
+      return { calls: joined(known?.calls ?? [], readCalls(chain, runs, known?.last ?? 0)), runs, changes, last };
     },
-    ({ calls }) => calls.size * bytesPerRow + runs.length,
-  ).calls.values();
+    ({ calls }) => calls.length * bytesPerRow + runs.length,
+  ).calls;
 }
 
 /** Adds later calls, some of which are of commits that have calls already. */
-function joined(known: KnownCalls['calls'] | undefined, later: readonly CommitCalls[]): KnownCalls['calls'] {
-  const all = new Map(known);
-  for (const row of later) {
+function joined(known: readonly CommitCalls[], later: readonly CommitCalls[]): readonly CommitCalls[] {
+  const all = new Map<string, CommitCalls>();
+  for (const row of [...known, ...later]) {
     const name = `${row.context} ${row.model}`;
     const before = all.get(name);
     all.set(name, before ? sumOf(before, row) : row);
   }
-  return all;
+  return [...all.values()].sort((a, b) => a.context - b.context || ((a.model ?? '') < (b.model ?? '') ? -1 : 1));
 }
 
 const sumOf = (a: CommitCalls, b: CommitCalls): CommitCalls => ({

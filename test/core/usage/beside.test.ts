@@ -110,7 +110,7 @@ describe('calls beside the conversation', () => {
     expect([before.before.counted, before.after.counted]).toEqual([1_000, 600]);
     expect(usageOfContext(chain, before.parent ?? tip.id).counted).toBe(1_000);
     expect(usageSeries(chain, tip.id).calls.map(({ counted }) => counted)).toEqual([1_000, 600]);
-    expect(Math.max(...[...callsByCommit(chain, familiesOf(chain).all)].map(({ peak }) => peak ?? 0))).toBe(1_000);
+    expect(Math.max(...callsByCommit(chain, familiesOf(chain).all).map(({ peak }) => peak ?? 0))).toBe(1_000);
     expect(usageCalls(chain, { id: tip.id, filter: { miss: true } }).calls.flatMap(({ beside }) => beside ?? [])).toEqual([]);
     expect(usageSides(chain, [tip.id, tip.id]).shared.calls).toBe(4);
   });
