@@ -42,8 +42,13 @@ function write(chain: WriteChain, draft: CardDraft): CardRow {
   const expiresAt = draft.ttlSeconds === null ? draft.expiresAt : now + draft.ttlSeconds * 1_000;
   const { cardId, toolCallId, ttlSeconds, authorId, entryKey, createdAt } = draft;
   const values = {
-    ...{ content: JSON.stringify(draft.content), toolCalls: draft.toolCalls && JSON.stringify(draft.toolCalls), toolCallId },
-    ...{ ttlSeconds, expiresAt, metadata: JSON.stringify(draft.metadata), authorId },
+    content: JSON.stringify(draft.content),
+    toolCalls: draft.toolCalls && JSON.stringify(draft.toolCalls),
+    toolCallId,
+    ttlSeconds,
+    expiresAt,
+    metadata: JSON.stringify(draft.metadata),
+    authorId,
   };
   if (!known)
     chain.db.run(

@@ -35,7 +35,13 @@ export function insertBox(
   const now = chain.clock();
   const packed = how.packed && JSON.stringify(how.packed);
   const { rowId } = chain.db.insert('box', {
-    ...{ project: chain.project, boxId, createdAt: now, updatedAt: now, replaces: how.replaces, packed, readers: 0 },
+    project: chain.project,
+    boxId,
+    createdAt: now,
+    updatedAt: now,
+    replaces: how.replaces,
+    packed,
+    readers: 0,
   });
   if (cardIds.length) insertPart(chain, rowId, cardIds);
   return { no: rowId, boxId };

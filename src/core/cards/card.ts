@@ -105,7 +105,9 @@ export const meaningIn = (row: Pick<CardRow, 'content' | 'toolCalls' | 'toolCall
 /** Converts a row to the card of the contract. `now` in milliseconds decides whether it is expired. */
 export function toCard(row: CardRow, projectId: string, now: number): Card {
   return {
-    ...{ cardId: row.cardId, projectId, type: row.type },
+    cardId: row.cardId,
+    projectId,
+    type: row.type,
     ...meaningIn(row),
     ...(row.deletedAt !== null && { deletedAt: toTimestamp(row.deletedAt) }),
     metadata: JSON.parse(row.metadata) as Card['metadata'],

@@ -45,7 +45,10 @@ export function requireAgent(chain: ReadChain, agentId: string): AgentRow {
 export function toAgent(row: AgentRow): Agent {
   const { agentId, displayName, status, epoch, agentTurnId, profileBoxId, owner, spawnedBy, derivedFrom, contextBoxId, tipId, createdAt } = row;
   return {
-    ...{ agentId, displayName, status, turnEpoch: epoch },
+    agentId,
+    displayName,
+    status,
+    turnEpoch: epoch,
     ...present({ agentTurnId, profileBoxId, ownerAgentId: owner, spawnedBy, derivedFrom }),
     ...present({ contextBoxId, outputBoxId: outputOf(row)?.boxId, tip: tipId }),
     createdAt: toTimestamp(createdAt),

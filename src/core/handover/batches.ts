@@ -29,7 +29,12 @@ export function forkJoin(
     const now = chain.clock();
     const batchId = `batch_${newCardId(chain)}`;
     const { rowId } = chain.db.insert('batch', {
-      ...{ project: chain.project, batchId, source: caller.agentId, status: 'running', failFast: input.failFast ? 1 : 0, createdAt: now },
+      project: chain.project,
+      batchId,
+      source: caller.agentId,
+      status: 'running',
+      failFast: input.failFast ? 1 : 0,
+      createdAt: now,
       deadline: seconds !== undefined && seconds !== null && seconds > 0 ? now + Math.round(seconds * 1_000) : null,
     });
     const turns = prepared.map((each, taskIndex) => toTurn(dispatch(chain, caller, each, 'fork_join', { no: rowId, taskIndex })));
@@ -78,9 +83,14 @@ export function batchOf(chain: ReadChain, batchId: string): BatchResult {
       const taskIndex = turn.taskIndex ?? place;
       const status = due && !hasEnded(turn) ? 'canceled' : turn.status;
       return {
-        ...{ taskIndex, label: `task_${taskIndex + 1}`, agentId, agentTurnId, status },
+        taskIndex,
+        label: `task_${taskIndex + 1}`,
+        agentId,
+        agentTurnId,
+        status,
         ...present({ summary: summarizeDeliverable(chain, turn) }),
-        ...{ outputBoxId, ...present({ error }) },
+        outputBoxId,
+        ...present({ error }),
       };
     }),
   };

@@ -172,10 +172,17 @@ function rebuilt(chain: ReadChain, row: AgentTurnRow, seen: TurnCards, call: Sto
   const digest = digestCall(body);
   const { at, source, boxId: requestBoxId, outputs } = call;
   return {
-    ...{ requestId: requestIdOf(row, number), number, at, source, requestBoxId, outputs },
+    requestId: requestIdOf(row, number),
+    number,
+    at,
+    source,
+    requestBoxId,
+    outputs,
     reply: call.reply === null ? null : (parseJson(call.reply) as unknown as CallReply),
     body,
-    ...{ systemPrompt: promptIn(records), digest, recordedDigest: call.digest },
+    systemPrompt: promptIn(records),
+    digest,
+    recordedDigest: call.digest,
     missing: [...(tools ? [] : call.source === 'input' ? ['tools'] : []), ...(Object.keys(bodySettings(body)).length ? [] : ['parameters'])],
     problem: describeProblem(seen, digest === call.digest),
   };

@@ -180,9 +180,17 @@ export function dispatch(
   // H14: commit the caller's output, so that the new chain can start from it.
   const fromCommit = caller.row ? commitOutput(chain, requireAgent(chain, caller.agentId), 'tool_call') : null;
   return dispatchTurn(chain, target, {
-    ...{ depth: depthBelow(caller), source: caller.agentId, parentTurn: caller.row?.turn ?? null, fromCommit },
-    ...{ context: boxAt(chain, packed.contextBoxId).no, output: output.no, profile: profile.boxNo },
-    ...{ tool, strategy: task.targetStrategy, batch: batch?.no ?? null, taskIndex: batch?.taskIndex ?? null },
+    depth: depthBelow(caller),
+    source: caller.agentId,
+    parentTurn: caller.row?.turn ?? null,
+    fromCommit,
+    context: boxAt(chain, packed.contextBoxId).no,
+    output: output.no,
+    profile: profile.boxNo,
+    tool,
+    strategy: task.targetStrategy,
+    batch: batch?.no ?? null,
+    taskIndex: batch?.taskIndex ?? null,
   });
 }
 

@@ -52,8 +52,12 @@ export function pinInput(chain: WriteChain, row: AgentTurnRow): boolean {
   if (pinnedOf(chain, row)) return false;
   const { context, profile } = liveCards(chain, row);
   chain.db.insert('turnInput', {
-    ...{ turn: row.no, project: chain.project, at: chain.clock(), digest: digestOfInput(row, { context, profile }) },
-    ...{ cards: JSON.stringify(context.map(pinOf)), profile: profile && JSON.stringify(pinOf(profile)) },
+    turn: row.no,
+    project: chain.project,
+    at: chain.clock(),
+    digest: digestOfInput(row, { context, profile }),
+    cards: JSON.stringify(context.map(pinOf)),
+    profile: profile && JSON.stringify(pinOf(profile)),
   });
   return true;
 }

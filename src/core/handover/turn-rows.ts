@@ -84,9 +84,16 @@ export function toTurn(row: AgentTurnRow): AgentTurn {
   const { agentTurnId, agentId, status, depth, contextBoxId, outputBoxId, profileBoxId, tool, strategy, parentTurnId, batchId, taskIndex } = row;
   const { calls } = waitingOf(row);
   return {
-    ...{ agentTurnId, agentId, status, turnEpoch: row.headTurn === row.no ? row.epoch : null, depth, contextBoxId, outputBoxId },
+    agentTurnId,
+    agentId,
+    status,
+    turnEpoch: row.headTurn === row.no ? row.epoch : null,
+    depth,
+    contextBoxId,
+    outputBoxId,
     ...present({ profileBoxId, sourceAgentId: row.source }),
-    ...{ tool, strategy },
+    tool,
+    strategy,
     ...present({ parentTurnId, batchId, taskIndex }),
     ...(calls.length > 0 && { waiting: [...calls] }),
     ...present({ fromCommit: row.fromId, startCommit: row.startId, endCommit: row.endId, error: row.error }),

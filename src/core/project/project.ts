@@ -135,10 +135,17 @@ export function projectInfo(project: ReadProject): ProjectInfo {
   const { projectId, name, dir, access, tokenizer, db, chain } = project;
   const { commits = 0, entries = 0, cards = 0, boxes = 0, objects: artifacts = 0, bytes: logical = 0 } = totalsOf(db, chain.project);
   return {
-    ...{ projectId, name, dir, createdAt: toTimestamp(project.createdAt), access, trusted: !isUntrusted(access) },
+    projectId,
+    name,
+    dir,
+    createdAt: toTimestamp(project.createdAt),
+    access,
+    trusted: !isUntrusted(access),
     counts: { commits, entries, cards, boxes, artifacts },
     bytes: { logical, stored: storedBytes(project) },
-    ...{ formatVersion, tokenizer, stand: standOf(chain) },
+    formatVersion,
+    tokenizer,
+    stand: standOf(chain),
   };
 }
 

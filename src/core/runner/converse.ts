@@ -26,7 +26,13 @@ export interface ModelCalls {
 
 /** What the model calls of a job share. */
 export const turnCalls = ({ chain, layers }: RunnerParts, work: Performing, provider: ModelProvider): Omit<TurnCallParts, 'model'> => ({
-  ...{ chain, layers, provider, signal: work.signal, tools: work.tools, sharing: work.enableShareContext, tell: work.diary.tell },
+  chain,
+  layers,
+  provider,
+  signal: work.signal,
+  tools: work.tools,
+  sharing: work.enableShareContext,
+  tell: work.diary.tell,
   ask: (call) => askPerson(work, call),
   made: ({ endCommit }) => work.diary.made(endCommit),
 });
@@ -49,7 +55,10 @@ export async function converse(
   try {
     const done = await talk(
       {
-        ...{ ...turnCalls(parts, work, provider), model, parameters, as },
+        ...turnCalls(parts, work, provider),
+        model,
+        parameters,
+        as,
         offered: offeredTo(profile, offeredFor, work.tools),
         compose: (commit) => compose(commit, as),
         actor: { who: actorOf(chain, who, performer), runId, readsProject: mayReadProject(profile), context: () => tip },

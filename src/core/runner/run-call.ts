@@ -113,5 +113,7 @@ function prepareCall({ chain, wire, model }: RunOptions, { profile, tools, tip }
 export const shownCall = (composed: ComposedCall, tools: Record<string, unknown>[], parameters: Record<string, unknown>) => ({
   messages: toMessages(composed, []),
   layers: composed.messages.map(({ layer }) => layer),
-  ...{ tools: tools.length > 0 ? tools : null, parameters, dropped: composed.dropped },
+  tools: tools.length > 0 ? tools : null,
+  parameters,
+  dropped: composed.dropped,
 });

@@ -15,7 +15,11 @@ export const runWork: WorkKind<RunWork> = {
     const { runId, entityId, status, trigger, activeSpaceId } = run;
     if (status !== 'running') throw conflict(`The run ${runId} is ${status}: only a running run can be carried out.`, { id: runId, status });
     return {
-      ...{ holds: `agent:${entityId}`, work: runKey(run), title: jobTitle(titleOf(trigger)), who: entityId, ticketId: null },
+      holds: `agent:${entityId}`,
+      work: runKey(run),
+      title: jobTitle(titleOf(trigger)),
+      who: entityId,
+      ticketId: null,
       space: activeSpaceId ?? (trigger.type === 'space_message' ? trigger.space.id : null),
     };
   },

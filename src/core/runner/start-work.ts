@@ -32,7 +32,11 @@ export const startWork: WorkKind<StartWork> = {
     const { ticketId, task, title } = event;
     const who = event.who ?? named ?? null;
     return {
-      ...{ holds: `person:${who ?? ticketId}`, work: startKey(eventId), who, space: null, ticketId },
+      holds: `person:${who ?? ticketId}`,
+      work: startKey(eventId),
+      who,
+      space: null,
+      ticketId,
       title: jobTitle(`${task.replaceAll('_', ' ')}: ${title}`),
     };
   },

@@ -7,11 +7,27 @@ const ticketId = text('The ticket.');
 const occasion = (actor: Actor) => ({ by: actor.who, contextId: actor.context() });
 
 const shown = ({ ticketId: id, title, type, status, assignee, reviewers, parent, body, resolution, children, findings }: Ticket) => ({
-  ...{ ticket_id: id, title, type, status, assignee, reviewers, parent, body, resolution, children, findings },
+  ticket_id: id,
+  title,
+  type,
+  status,
+  assignee,
+  reviewers,
+  parent,
+  body,
+  resolution,
+  children,
+  findings,
 });
 
 const inList = ({ ticketId: ticket_id, title, type, status, assignee, parent, ready }: TicketRow) => ({
-  ...{ ticket_id, title, type, status, assignee, parent, ready },
+  ticket_id,
+  title,
+  type,
+  status,
+  assignee,
+  parent,
+  ready,
 });
 
 /** Tools for tickets. Each write records the name of the actor and the newest commit of its work. */

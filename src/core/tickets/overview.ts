@@ -51,8 +51,17 @@ export function overview(chain: ReadChain, filter: InputOf<'ticket.overview'>): 
       const row = fromStored(stored);
       const { ticketId, title, type, status, assignee, reviewers, labels, contextId, contextFound, threadId } = row;
       return {
-        ...{ ticketId, title, type, status, assignee, reviewers: [...reviewers], labels: [...labels], parent: stored.parentId },
-        ...{ contextId, contextFound, threadId },
+        ticketId,
+        title,
+        type,
+        status,
+        assignee,
+        reviewers: [...reviewers],
+        labels: [...labels],
+        parent: stored.parentId,
+        contextId,
+        contextFound,
+        threadId,
         ready: stored.ready === 1,
         findings: { open: stored.openFindings, total: stored.findings },
         resolved: row.resolution?.slice(0, maxResolvedLength) ?? null,

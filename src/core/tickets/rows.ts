@@ -67,11 +67,21 @@ export function toTicket(chain: ReadChain, row: TicketRecord): Ticket {
   const waitsFor = readIds(chain, dependencies.replace(' ORDER', " AND t.status <> 'closed' ORDER"), row.no);
   const { ticketId, title, body, type, status, assignee, reviewers, labels, contextId, contextFound, resolution, threadId } = row;
   return {
-    ...{ ticketId, title, body, type, status, assignee, reviewers: [...reviewers], labels: [...labels] },
+    ticketId,
+    title,
+    body,
+    type,
+    status,
+    assignee,
+    reviewers: [...reviewers],
+    labels: [...labels],
     parent: ticketIdAt(chain, row.parent),
     children: readIds(chain, 'SELECT ticketId FROM ticket WHERE parent = ? AND project = ? ORDER BY no', row.no),
     dependsOn: readIds(chain, dependencies, row.no),
-    ...{ contextId, contextFound, resolution, threadId },
+    contextId,
+    contextFound,
+    resolution,
+    threadId,
     ready: status === 'open' && waitsFor.length === 0,
     findings: findingsOf(chain, row.no),
     createdAt: toTimestamp(row.createdAt),

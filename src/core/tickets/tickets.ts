@@ -40,8 +40,16 @@ export function createTicket(chain: WriteChain, input: NewTicket): Ticket {
     const dependsOn = (input.dependsOn ?? []).map((id) => readTicket(chain, id).no);
     const { title, type, body = '', labels = [], assignee = null } = input;
     const { rowId } = chain.db.insert('ticket', {
-      ...{ project: chain.project, ticketId: newTicketId(chain, title, at), createdAt: at, updatedAt: at },
-      ...{ title: '', body: '', type: '', status: 'open', reviewers: '[]', labels: '[]' },
+      project: chain.project,
+      ticketId: newTicketId(chain, title, at),
+      createdAt: at,
+      updatedAt: at,
+      title: '',
+      body: '',
+      type: '',
+      status: 'open',
+      reviewers: '[]',
+      labels: '[]',
     });
     const change: Change = { title, type, body, labels, parent: parent?.no ?? null, assignee, dependsOn };
     return toTicket(chain, write(chain, recordAt(chain, rowId), change, { ...input, at }));

@@ -48,8 +48,14 @@ interface Count {
 }
 
 const nothing = (): Count => ({
-  ...{ messages: 0, begun: undefined, last: undefined, format: undefined },
-  ...{ causes: noCauses(), tools: new Map(), open: new Set(), answered: 0 },
+  messages: 0,
+  begun: undefined,
+  last: undefined,
+  format: undefined,
+  causes: noCauses(),
+  tools: new Map(),
+  open: new Set(),
+  answered: 0,
 });
 
 const callName = (commit: ContextId, key: EntryKey): string => `call:${commit}:${key}`;

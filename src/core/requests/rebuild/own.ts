@@ -146,7 +146,11 @@ const messagesIn = (wire: Wire, body: JsonObject): readonly Json[] => {
 export function recordOwnRun(chain: WriteChain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
   const { base, wire, body, before, headers, sent, composed, isPaired } = run.question;
   const shape = {
-    ...{ body, before, headers, from: sent?.from ?? 0, changes: sent?.changes ?? [] },
+    body,
+    before,
+    headers,
+    from: sent?.from ?? 0,
+    changes: sent?.changes ?? [],
     ...(composed && { composed }),
     ...(isPaired && { isPaired }),
   };
@@ -207,7 +211,10 @@ function openRun(chain: ReadChain, stored: StoredRun, messagesOf: (requestId: st
     Pick<SentBefore, 'from' | 'changes'>;
   const sent = likeCall === null ? undefined : { requestId: likeCall, messages: messagesOf(likeCall), from, changes };
   return {
-    ...{ turn: turn === null ? null : commitAt(chain, turn).id, base: base.id, provider, model },
+    turn: turn === null ? null : commitAt(chain, turn).id,
+    base: base.id,
+    provider,
+    model,
     question: { ...shape, base, wire, sent },
     calls: JSON.parse(stored.calls) as OwnCall[],
   };

@@ -110,7 +110,11 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
       const gaps = messages.flatMap((message, at) => (message < 0 ? [at] : []));
       const [gap] = gaps;
       return {
-        ...{ details, layout, members, messages, marks: marksByMessage(marks) },
+        details,
+        layout,
+        members,
+        messages,
+        marks: marksByMessage(marks),
         missing: [
           ...(call.flaw === null ? [] : ['messages']),
           ...(call.shapeFlaw === null ? [] : ['system', 'tools']),

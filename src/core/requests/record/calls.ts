@@ -47,11 +47,28 @@ export function putCall({ db, project }: WriteChain, call: NewCall): BaseCall & 
   const { requestId, conversation, at, model, shape, flaw = null, shapeFlaw = null, provider = null } = call;
   const { input = null, output = null, cacheRead = null, cacheWrite = null } = usage ?? {};
   const { rowId } = db.insert('request', {
-    ...{ project, requestId, conversation, page: place.artifact, start: place.start, size: place.size, at, model, shape },
+    project,
+    requestId,
+    conversation,
+    page: place.artifact,
+    start: place.start,
+    size: place.size,
+    at,
+    model,
+    shape,
     ...list,
-    ...{ steps: whole ? 0 : steps, messageCount },
-    ...{ replyRecord: reply?.record ?? null, replyMessage: reply?.messageId ?? null, place: call.before ?? null },
-    ...{ input, output, cacheRead, cacheWrite, flaw, shapeFlaw, provider },
+    steps: whole ? 0 : steps,
+    messageCount,
+    replyRecord: reply?.record ?? null,
+    replyMessage: reply?.messageId ?? null,
+    place: call.before ?? null,
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    flaw,
+    shapeFlaw,
+    provider,
   });
   return { no: rowId, messageCount, steps: whole ? 0 : steps, list };
 }

@@ -31,7 +31,10 @@ export function captureCall(chain: WriteChain, call: CapturedCall): { requestId:
   const record = makeRecord(wire, {
     id: requestId,
     at: call.at,
-    ...{ agent, version, digest: digestBody(body, wire), withheld: call.withheld ?? [] },
+    agent,
+    version,
+    digest: digestBody(body, wire),
+    withheld: call.withheld ?? [],
     sent: { provider: call.provider, path: call.path, status: call.status },
     order: wire.order,
     headers: Object.fromEntries(keptHeaders.flatMap((name) => (call.headers[name] === undefined ? [] : [[name, call.headers[name]]]))),
@@ -67,7 +70,9 @@ export function storeCall(chain: WriteChain, { wire, reply, record, ...call }: O
   if (!namedShape) throw badRequest('body', 'the system prompt or tools are nested too deeply');
   const hash = namedShape.toString('hex');
   return storeWithTexts(chain, {
-    ...{ ...call, model: wire.model, usage: reply.usage },
+    ...call,
+    model: wire.model,
+    usage: reply.usage,
     record: encodeText(JSON.stringify({ ...record, shapeHash: hash })),
     numbers: (texts) =>
       wire.messages.map((message) => {
@@ -128,7 +133,10 @@ interface RecordFacts extends Pick<WireDetails, 'order' | 'headers' | 'by'> {
 /** The record of a call outside of any transcript, without the hash of its shape. */
 export function makeRecord(wire: WireBody, { id, at, agent, version, digest, withheld, sent, order, headers, by }: RecordFacts): JsonObject {
   return {
-    ...{ type: 'api-request', id, timestamp: at, ...defined({ querySource: agent, version }) },
+    type: 'api-request',
+    id,
+    timestamp: at,
+    ...defined({ querySource: agent, version }),
     params: wire.params,
     cacheControl: wire.marks.map(({ path, value }) => ({ path: [...path], value })),
     ...defined({ requestDigest: digest }),

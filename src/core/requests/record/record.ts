@@ -226,10 +226,20 @@ function saveCalls(chain: WriteChain, { file, source, calls, shapes, places, ope
     const place = places.get(call.line);
     if (!place) throw new Error(`the record of call ${call.id} was not stored`);
     const { list, ...stored } = putCall(chain, {
-      ...{ requestId, conversation: conversations(call), place: { ...place, size: line.length }, at: call.at, model: call.model ?? null },
+      requestId,
+      conversation: conversations(call),
+      place: { ...place, size: line.length },
+      at: call.at,
+      model: call.model ?? null,
       ...(typeof shape === 'string' ? { shape: null, shapeFlaw: shape } : { shape: shapeNo(shape) }),
-      ...{ base: linked, keep: linked ? call.keep : 0, numbers, listAt, flaw },
-      ...{ reply: call.reply, before: call.reply ? null : recordBefore(file, call.line.start), usage: call.reply?.usage() },
+      base: linked,
+      keep: linked ? call.keep : 0,
+      numbers,
+      listAt,
+      flaw,
+      reply: call.reply,
+      before: call.reply ? null : recordBefore(file, call.line.start),
+      usage: call.reply?.usage(),
     });
     lists.set(stored.no, list);
     saved.set(requestId, { ...stored, flaw });

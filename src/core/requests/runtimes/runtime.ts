@@ -95,7 +95,9 @@ export const shownCounts = ({ input, output, cacheRead, cacheWrite }: Usage): Re
 /** The counts of a reply as a part of a call has them. */
 export const replyCounts = ({ cacheWrite1h = null, reasoning = null, countFlaw: flaw, ...counts }: Usage) => ({
   ...counts,
-  ...{ cacheWrite1h, reasoning, flaw },
+  cacheWrite1h,
+  reasoning,
+  flaw,
 });
 
 /** The counts of a call for which neither provider nor agent recorded any. */

@@ -136,8 +136,10 @@ const readers: Readonly<Record<Provider, (events: readonly JsonObject[]) => Wire
       toolCallIds: blocks.flatMap((block) => (stringAt(block, 'type') === 'tool_use' ? (stringAt(block, 'id') ?? []) : [])),
       text: blocks.map((block) => stringAt(block, 'text') ?? '').join('') + deltas,
       usage: usageIn(counted, {
-        ...{ input: ['input_tokens'], output: ['output_tokens'] },
-        ...{ cacheRead: ['cache_read_input_tokens'], cacheWrite: ['cache_creation_input_tokens'] },
+        input: ['input_tokens'],
+        output: ['output_tokens'],
+        cacheRead: ['cache_read_input_tokens'],
+        cacheWrite: ['cache_creation_input_tokens'],
       }),
     };
   },

@@ -88,7 +88,13 @@ export function setPlan(store: SpaceStore, { entityId, name, instruction, cron, 
        VALUES (:project, :no, :planId, :name, :instruction, :cron, :runAfter, :dueAt)
        ON CONFLICT (entity, name) DO UPDATE SET instruction = excluded.instruction, cron = excluded.cron, runAfter = excluded.runAfter, dueAt = excluded.dueAt`,
       {
-        ...{ project: store.project, no, name, instruction, cron: cron ?? null, runAfter: runAfter ?? null, dueAt },
+        project: store.project,
+        no,
+        name,
+        instruction,
+        cron: cron ?? null,
+        runAfter: runAfter ?? null,
+        dueAt,
         planId: newId(store, 'plan', 'plan', 'planId'),
       },
     );

@@ -70,8 +70,18 @@ export function postDraft(store: SpaceStore, { space, sender, text, replyTo, exp
   const depth = messageDepth(sender.type, run?.chainDepth ?? null);
   const messageId = newId(store, 'msg', 'spaceMessage', 'messageId');
   store.db.insert('spaceMessage', {
-    ...{ project: store.project, space: space.no, seq: newestSeq(store, space.no) + 1, messageId, sender: sender.no, at: store.clock() },
-    ...{ text, replyTo: answered, expectsReply: expectsReply ? 1 : 0, chainDepth: depth, origin: origin && JSON.stringify(origin), run: run?.no },
+    project: store.project,
+    space: space.no,
+    seq: newestSeq(store, space.no) + 1,
+    messageId,
+    sender: sender.no,
+    at: store.clock(),
+    text,
+    replyTo: answered,
+    expectsReply: expectsReply ? 1 : 0,
+    chainDepth: depth,
+    origin: origin && JSON.stringify(origin),
+    run: run?.no,
   });
   const row = store.db.one<MessageRow>(`${selectMessage} WHERE m.project = ? AND m.messageId = ?`, store.project, messageId);
   if (!row) throw new Error(`message ${messageId} was written and cannot be read`);
@@ -139,9 +149,16 @@ export function startRun(store: SpaceStore, agent: EntityRow, trigger: Trigger, 
   const runId = newId(store, 'run', 'run', 'runId');
   const now = store.clock();
   const { rowId } = store.db.insert('run', {
-    ...{ project: store.project, runId, entity: agent.no, status: 'running', trigger: JSON.stringify(trigger) },
+    project: store.project,
+    runId,
+    entity: agent.no,
+    status: 'running',
+    trigger: JSON.stringify(trigger),
     chainDepth: trigger.type === 'space_message' ? trigger.chainDepth : 0,
-    ...{ activeSpace: space?.no, createdAt: now, invokedAt: now, waits: 0 },
+    activeSpace: space?.no,
+    createdAt: now,
+    invokedAt: now,
+    waits: 0,
   });
   if (space) noteSeen(store, rowId, agent, space);
   keepFrame(store, runId);

@@ -138,7 +138,12 @@ export const parseTrigger = (row: Pick<RunRow, 'trigger'>): Trigger => JSON.pars
 export function toRun(row: RunRow): Run {
   const { runId, entityId, status, chainDepth, activeSpaceId, endedAt, waitMessage, waitSpaceId, waitFor, resumed, contextId } = row;
   return {
-    ...{ runId, entityId, status, trigger: parseTrigger(row), chainDepth, activeSpaceId },
+    runId,
+    entityId,
+    status,
+    trigger: parseTrigger(row),
+    chainDepth,
+    activeSpaceId,
     createdAt: toTimestamp(row.createdAt),
     invokedAt: toTimestamp(row.invokedAt),
     endedAt: endedAt === null ? null : toTimestamp(endedAt),
@@ -146,6 +151,7 @@ export function toRun(row: RunRow): Run {
       waitMessage !== null && waitSpaceId !== null
         ? { messageId: waitMessage, spaceId: waitSpaceId, for: waitFor, until: toTimestamp(row.waitUntil ?? 0) }
         : null,
-    ...{ resumed: resumed === null ? null : (JSON.parse(resumed) as Resume), contextId },
+    resumed: resumed === null ? null : (JSON.parse(resumed) as Resume),
+    contextId,
   };
 }
