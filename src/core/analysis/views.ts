@@ -251,36 +251,48 @@ const toolsOf = (within: Within): string =>
 /** The views by name, without their names. `:project` and so on are filled in by `viewSql`. */
 const unnamed: Readonly<Record<AnalysisView, Omit<View, 'name'>>> = {
   sessions: {
-    ...{ what: 'A row for each session, subagents included.', columns: sessions, month: 'ended_at' },
+    what: 'A row for each session, subagents included.',
+    columns: sessions,
+    month: 'ended_at',
     from: () => `usageSession s WHERE ${ofProject('s')}`,
   },
   turns: {
-    ...{ what: 'A row for each turn: from a prompt to its answer.', columns: turns, month: 'at' },
+    what: 'A row for each turn: from a prompt to its answer.',
+    columns: turns,
+    month: 'at',
     from: (within) => `context c WHERE ${isTurnOfProject} AND ${within('c.seq')}`,
   },
   calls: {
     what: 'A row for each call to a model, once however many files contain it. Calls that a session only repeats are left out.',
-    ...{ columns: calls, month: 'at' },
+    columns: calls,
+    month: 'at',
     from: (within) =>
       `usageCall u LEFT JOIN usageLedger l ON l.call = u.no AND l.hit >= 0 WHERE ${likely('u')} AND u.replayed IS NULL AND ${within('u.context')}`,
   },
   tool_calls: { what: 'A row for each tool call.', columns: toolCalls, month: 'at', from: toolsOf },
   entries: {
     what: 'A row for each entry of a commit: texts, thinking, tool calls, results. `text` and `at` read the stored content, which takes longer.',
-    ...{ columns: entries, month: 'committed_at' },
+    columns: entries,
+    month: 'committed_at',
     from: (within) => `context c JOIN json_each(${entryNumbers}) e WHERE ${inOrder('c')} AND ${isShown} AND ${within('c.seq')}`,
   },
   files: {
-    ...{ what: 'A row for each file that a session used.', columns: files, month: 'last_at' },
+    what: 'A row for each file that a session used.',
+    columns: files,
+    month: 'last_at',
     from: (within) => `${toolsOf(within)} AND t.path IS NOT NULL GROUP BY 1, 2`,
   },
   tickets: { what: 'A row for each ticket.', columns: tickets, month: 'updated_at', from: () => `ticket k WHERE ${ofProject('k')}` },
   costs: {
-    ...{ what: 'Sums of calls by day, session, agent and model.', columns: costs, month: 'day' },
+    what: 'Sums of calls by day, session, agent and model.',
+    columns: costs,
+    month: 'day',
     from: () => `usageSlice q WHERE ${ofProject('q')}`,
   },
   tools: {
-    ...{ what: 'Sums of tool calls by day, session, agent, model and tool.', columns: tools, month: 'day' },
+    what: 'Sums of tool calls by day, session, agent, model and tool.',
+    columns: tools,
+    month: 'day',
     from: () => `(${toolSums}) q WHERE q.session IN (SELECT s.session FROM usageSession s WHERE ${ofProject('s')})`,
   },
 };

@@ -95,7 +95,11 @@ function taskCall(chain: ReadChain, { id }: ContextRow, task: Task, { wire, mode
   const composed = composeCall(text.call);
   const { messages, dropped, problems } = composed;
   return {
-    ...{ messages, dropped, problems: [...problems], layers: [], messageOrigins: messages.map(() => []) },
+    messages,
+    dropped,
+    problems: [...problems],
+    layers: [],
+    messageOrigins: messages.map(() => []),
     tools: null,
     parameters: { ...text.parameters },
     ...(wire && { body: textBody(composed, text, { wire, model }) }),

@@ -65,7 +65,10 @@ export function snapshot(chain: WriteChain, id: ContextId, stop: Stop = 'compact
       artifact: no,
       ref,
       summary: `Snapshot of ${parent.id}`,
-      ...{ messageCount, tokenCount, errors, entries },
+      messageCount,
+      tokenCount,
+      errors,
+      entries,
     });
     return toCommit(row);
   });
@@ -87,6 +90,11 @@ function countSnapshot(chain: WriteChain, artifact: ArtifactNo, format: Format, 
 
 /** The metadata of a compaction or snapshot: that of its parent. But it belongs to its author, not to the parent's (C25). */
 const inherited = (chain: WriteChain, parent: ContextRow, principal = personOf(chain)) => ({
-  ...{ parent, format: parent.format, template: parent.template, sessionId: parent.sessionId ?? undefined },
-  ...{ principal, machine: chain.machine, forked: true },
+  parent,
+  format: parent.format,
+  template: parent.template,
+  sessionId: parent.sessionId ?? undefined,
+  principal,
+  machine: chain.machine,
+  forked: true,
 });

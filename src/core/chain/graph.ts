@@ -85,7 +85,13 @@ function detailsOf(chain: ReadChain, page: readonly LaneRow[], parts: TurnParts)
     const turn = turnFacts(chain, seq, parts);
     const forked = row.forked === 1 || turn.fork !== undefined;
     return {
-      ...{ commit: toCommit(row), depth, children, contextTokens, forked, ...turn, errors },
+      commit: toCommit(row),
+      depth,
+      children,
+      contextTokens,
+      forked,
+      ...turn,
+      errors,
       ...(type === 'compaction' && parentTokens !== null && { replacedTokens: parentTokens }),
       ...(startedBy && { startedBy }),
       ...(children === 0 && { tipOf: titles.get(seq) ?? (row.intact ? row.summary : null) ?? id }),

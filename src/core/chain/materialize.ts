@@ -76,7 +76,12 @@ function offered(chain: ReadChain, found: Found): Found {
 }
 
 const describe = ({ ref, target, tier, messageCount, tokenCount, stored, commits, about }: Found): Materialized => ({
-  ...{ artifactRef: ref, format: target.id, contentType: target.contentType, tier, messageCount, tokenCount },
+  artifactRef: ref,
+  format: target.id,
+  contentType: target.contentType,
+  tier,
+  messageCount,
+  tokenCount,
   cached: stored !== undefined,
   commits: [...commits()],
   ...about,
@@ -121,7 +126,11 @@ function found(chain: ReadChain, way: Walk, target: Format, recipe: string, { co
   const { contentType } = target;
   const counted = { tier, messageCount, tokenCount };
   return {
-    ...{ target, ...counted, about, way: () => way, commits: () => idsOf(way) },
+    target,
+    ...counted,
+    about,
+    way: () => way,
+    commits: () => idsOf(way),
     stored: undefined,
     fresh: { tip: way.tip.seq, stop: way.stop, recipe, content, contentType, losses, ...counted },
     ref: content instanceof Uint8Array ? refOf(content) : refOfHash(content.hash),

@@ -108,7 +108,11 @@ function toTemplate(chain: ReadChain, row: TemplateRow): Template {
   const [hash, contentType] = stored ?? [Buffer.alloc(32), ''];
   const { name, version, author } = row;
   return {
-    ...{ name, version, template: `${name}@${version}`, artifactRef: refOfHash(hash), contentType },
+    name,
+    version,
+    template: `${name}@${version}`,
+    artifactRef: refOfHash(hash),
+    contentType,
     ...(author !== null && { author }),
     createdAt: toTimestamp(row.createdAt),
   };

@@ -92,8 +92,16 @@ export async function* runExperiment(
     const resultId = chain.newId();
     const context = outcome.commit === undefined ? null : findCommit(chain, outcome.commit as ExperimentResult['turnId']).seq;
     chain.db.insert('experimentResult', {
-      ...{ project: chain.project, resultId, experiment: stored.no, caseId: ran.caseId, round, sample, at: chain.clock() },
-      ...{ ran: JSON.stringify(ran), context, problem: outcome.problem },
+      project: chain.project,
+      resultId,
+      experiment: stored.no,
+      caseId: ran.caseId,
+      round,
+      sample,
+      at: chain.clock(),
+      ran: JSON.stringify(ran),
+      context,
+      problem: outcome.problem,
       checks: JSON.stringify(context === null ? [] : checkReply(replyOf(chain, { context }), checks)),
     });
     results.push(toResult(chain, resultRow(chain, resultId)));

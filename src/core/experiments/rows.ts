@@ -88,7 +88,10 @@ export function toResult(chain: ReadChain, row: ResultRow): ExperimentResult {
   const isAsked = ran.provider !== 'recorded';
   const { resultId, caseId, round, sample } = row;
   return {
-    ...{ resultId, caseId, round, sample },
+    resultId,
+    caseId,
+    round,
+    sample,
     at: toTimestamp(row.at),
     title: ran.title,
     provider: ran.provider,

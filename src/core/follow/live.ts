@@ -349,11 +349,23 @@ class Following implements Live {
 
 /** What is known of a file before it was looked at. */
 const unread = {
-  ...{ since: 0, bytes: 0, pending: 0, open: false },
-  ...{ timer: undefined, seam: undefined, format: undefined, cwd: undefined, tip: undefined, capturedAt: undefined },
+  since: 0,
+  bytes: 0,
+  pending: 0,
+  open: false,
+  timer: undefined,
+  seam: undefined,
+  format: undefined,
+  cwd: undefined,
+  tip: undefined,
+  capturedAt: undefined,
 };
 
 const toCaptured = ({ path, bytes, pending, open, changedAt, cwd, tip, known, capturedAt }: Followed): CapturedFile => ({
-  ...{ path, bytes, pending, open, changedAt: toTimestamp(changedAt) },
+  path,
+  bytes,
+  pending,
+  open,
+  changedAt: toTimestamp(changedAt),
   ...defined({ cwd, tip: tip ?? known, capturedAt }),
 });

@@ -60,7 +60,13 @@ function copyWith(
   const stored = chain.artifacts.put(left, { contentType, bulk: true });
   const { type, format, template, checkpoint, messageCount, tokenCount, errors } = row;
   const copy = addCommit(chain, {
-    ...{ type, format, template, checkpoint, messageCount, tokenCount, errors },
+    type,
+    format,
+    template,
+    checkpoint,
+    messageCount,
+    tokenCount,
+    errors,
     parent: parent === null ? null : commitAt(chain, parent),
     artifact: stored.no,
     ref: stored.ref,

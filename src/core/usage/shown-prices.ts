@@ -10,7 +10,11 @@ export function pricesShown(chain: ReadChain | undefined, text: string | undefin
   const { asOf, factors, tools, windows } = priceTable;
   return {
     list: { name: '@pydantic/genai-prices', date: priceDate },
-    ...{ asOf, currency, factors, tools, windows },
+    asOf,
+    currency,
+    factors,
+    tools,
+    windows,
     own: [...settingsFrom(text).prices],
     models: chain ? modelsOf(chain) : [],
   };

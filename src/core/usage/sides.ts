@@ -33,9 +33,19 @@ function sumsOf(calls: readonly CallRow[]): UsageSums {
   const known = (count: number | null): number => (count === null ? 0 : 1);
   for (const { session, input, cacheRead, cacheWrite, output, cost } of calls)
     addSum(total, {
-      ...{ session, quarter: 0, calls: 1, cost: cost ?? 0, priced: known(cost) },
-      ...{ input: input ?? 0, cacheRead: cacheRead ?? 0, cacheWrite: cacheWrite ?? 0, output: output ?? 0 },
-      ...{ inputs: known(input), cacheReads: known(cacheRead), cacheWrites: known(cacheWrite), outputs: known(output) },
+      session,
+      quarter: 0,
+      calls: 1,
+      cost: cost ?? 0,
+      priced: known(cost),
+      input: input ?? 0,
+      cacheRead: cacheRead ?? 0,
+      cacheWrite: cacheWrite ?? 0,
+      output: output ?? 0,
+      inputs: known(input),
+      cacheReads: known(cacheRead),
+      cacheWrites: known(cacheWrite),
+      outputs: known(output),
     });
   return shownSums(total);
 }

@@ -107,7 +107,13 @@ function place(growth: Growth, piece: RecordPiece, message: JsonObject, { name, 
   }
   const others = [...(hasCalls(message) && name === idOf(message) ? [additionName(name)] : []), ...startsIn(message)];
   const node = {
-    ...{ name, others, piece, part: roleInTurn(message), parent: growth.tip, stored: isStored(growth, piece), at: readTime(message) },
+    name,
+    others,
+    piece,
+    part: roleInTurn(message),
+    parent: growth.tip,
+    stored: isStored(growth, piece),
+    at: readTime(message),
     ...(startedBy && { startedBy }),
     ...more,
   };

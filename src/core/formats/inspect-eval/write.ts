@@ -20,7 +20,10 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
     return [eventOf(message, { at, time: group[0]?.at ?? now, model, usage, tools: options.tools ?? [], session: sessionId })];
   });
   const spec = {
-    ...{ eval_id: sessionId, run_id: sessionId, task_id: sessionId, created: now },
+    eval_id: sessionId,
+    run_id: sessionId,
+    task_id: sessionId,
+    created: now,
     task: 'session',
     dataset: { name: 'stemma', samples: 1, sample_ids: [1] },
     model,
@@ -35,11 +38,19 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
   const isPrompted = options.system === undefined || messages.some(({ role }) => role === 'system');
   const system = isPrompted ? [] : [{ id: 'system', role: 'system', content: options.system }];
   const sample = {
-    ...{ id: 1, epoch: 1, input, target: '' },
+    id: 1,
+    epoch: 1,
+    input,
+    target: '',
     messages: [...system, ...messages],
     output: { model, choices: [] },
-    ...{ scores: {}, metadata: {}, store: {}, events },
-    ...{ events_data: { messages, calls: [] }, model_usage: stats.model_usage, attachments: {} },
+    scores: {},
+    metadata: {},
+    store: {},
+    events,
+    events_data: { messages, calls: [] },
+    model_usage: stats.model_usage,
+    attachments: {},
   };
   const summary = [{ id: 1, epoch: 1, input: input.slice(0, 1_000), target: '', scores: {}, completed: true, metadata: {} }];
   const plan = { name: 'plan', steps: [], config: {} };

@@ -55,7 +55,11 @@ function growTree(pieces: readonly RecordPiece[], { resumeAt, known }: PlanConte
     const parent = after === undefined ? null : (byId.get(after) ?? null);
     if (after !== undefined && !parent) notes.push({ line, reason: `the parent ${after} does not exist: read as a root` });
     byId.set(name, {
-      ...{ name, piece, parent, part: record.replaces === true && parent ? 'compaction' : 'step', at: readTime(record) },
+      name,
+      piece,
+      parent,
+      part: record.replaces === true && parent ? 'compaction' : 'step',
+      at: readTime(record),
       stored: piece.range.start < resumeAt || ((parent === null || parent.stored) && known.has(name)),
       ends: endsTurn(record) ? 'turn_boundary' : 'tool_call',
     });

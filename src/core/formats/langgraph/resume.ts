@@ -36,7 +36,11 @@ export function sessionTables(delta: Uint8Array, { sessionId, newId, now }: Sess
     versions_seen: {},
   };
   const row = {
-    ...{ thread_id: sessionId, checkpoint_ns: '', checkpoint_id: id, parent_checkpoint_id: null, type: 'json' },
+    thread_id: sessionId,
+    checkpoint_ns: '',
+    checkpoint_id: id,
+    parent_checkpoint_id: null,
+    type: 'json',
     checkpoint: encodeText(JSON.stringify(checkpoint)),
     metadata: encodeText(JSON.stringify({ source: 'update', step: 0, parents: {} })),
   };

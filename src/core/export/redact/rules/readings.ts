@@ -138,8 +138,20 @@ const mayBeEncoded = new RegExp(
 );
 
 const namedEntities: Readonly<Record<string, string>> = {
-  ...{ lowbar: '_', hyphen: '-', dash: '-', period: '.', colon: ':', equals: '=', sol: '/' },
-  ...{ plus: '+', commat: '@', quot: '"', apos: "'", amp: '&', lt: '<', gt: '>' },
+  lowbar: '_',
+  hyphen: '-',
+  dash: '-',
+  period: '.',
+  colon: ':',
+  equals: '=',
+  sol: '/',
+  plus: '+',
+  commat: '@',
+  quot: '"',
+  apos: "'",
+  amp: '&',
+  lt: '<',
+  gt: '>',
 };
 
 function decoded(text: string): TextReading | undefined {
