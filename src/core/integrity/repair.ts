@@ -19,6 +19,8 @@ interface RepairOptions {
   /** The rows that were rebuilt and lost when the project was opened. */
   readonly rebuilt?: RebuiltFile | undefined;
   readonly scratch: () => Scratch;
+  /** Calls a function that replaces the file when no other connection of this process has it open. */
+  readonly replacing: <Result>(replace: () => Result) => Generator<undefined, Result>;
 }
 
 /**
@@ -26,12 +28,16 @@ interface RepairOptions {
  * files, and objects from replicas and backups. A changed row that none of them has stays as it is and stays reported. The result names each
  * lost object with the commits and files that need it.
  */
-export function* repairProject(store: CheckedStore, { backups, rebuilt: before, scratch }: RepairOptions): Generator<undefined, CheckResult> {
+export function* repairProject(
+  store: CheckedStore,
+  { backups, rebuilt: before, scratch, replacing }: RepairOptions,
+): Generator<undefined, CheckResult> {
   const found = yield* checkProject(store);
   if (found.ok && !before) return found;
   const { chain, db } = store;
   const isUnreadable = databaseDamage(store).length > 0;
-  const rebuilt = isUnreadable || (!before && canRestoreRows(backups, changedRowsOf(store))) ? db.rebuild(backups) : before;
+  const isReplaced = isUnreadable || (!before && canRestoreRows(backups, changedRowsOf(store)));
+  const rebuilt = isReplaced ? yield* replacing(() => db.rebuild(backups)) : before;
   if (rebuilt) forget(chain);
   yield;
   // A lost object may be intact again because a person put its pack back.
@@ -84,7 +90,7 @@ function forget(chain: ReadChain): void {
   forgetGraph(chain);
 }
 
-interface Damage extends RepairOptions {
+interface Damage extends Omit<RepairOptions, 'replacing'> {
   readonly damaged: readonly DamagedArtifact[];
   readonly commits: ReadonlySet<CommitSeq>;
 }

@@ -82,9 +82,9 @@ export interface EngineOptions extends Pick<ForProjects, 'worker' | 'vault' | 'a
 export interface ReadingThreads {
   /** A project was opened, or opened again. */
   opened(project: Project): void;
-  /** Content of a project was removed: the threads forget what they know of it. */
+  /** Content of a project was removed, or its file was replaced: the threads forget what they know of it. */
   forget(path: string): void;
-  /** Resolves when no thread has the project in a folder open, so that its database can be replaced. */
+  /** Resolves when no thread has the project in a folder open, so that its database can be replaced. Until `forget`, calls that read wait. */
   leave(dir: string): Promise<void>;
   /** What each of the threads keeps in memory. */
   caches(): Promise<readonly CacheSize[]>;

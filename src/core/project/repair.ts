@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { makeTemporary } from '../files/index.js';
 import * as integrity from '../integrity/index.js';
 import { removeEarlierFormats } from './conversion.js';
+import type { ReadingThreads } from './engine.js';
 import { backupPaths, makeFolder, openFolder } from './folder.js';
 import type { Project } from './project.js';
 
@@ -23,29 +24,41 @@ export function* checkProject(project: Project): Generator<undefined, integrity.
 }
 
 /**
- * Repairs an open project (see `integrity`). It may write a new database, so it waits until no thread of this process works in the old one, and the
- * connection for reading is closed before and after it.
+ * Repairs an open project (see `integrity`). It may write a new database, so it waits until no thread of this process works in the old one.
+ * Meanwhile calls that read wait in the threads for reading.
  */
-export function* repairProject(project: Project): Generator<undefined, integrity.CheckResult> {
+export function* repairProject(project: Project, readers?: Pick<ReadingThreads, 'leave' | 'forget'>): Generator<undefined, integrity.CheckResult> {
   const upkeep = project.pauseUpkeep();
   try {
     while (!upkeep.isIdle()) yield;
-    return yield* repaired(project);
-  } finally {
-    upkeep.resume();
-  }
-}
-
-function* repaired(project: Project): Generator<undefined, integrity.CheckResult> {
-  project.reopenForReading();
-  try {
     return yield* integrity.repairProject(project, {
       backups: backupPaths(project.dir),
       rebuilt: project.rebuilt,
       scratch: () => scratchProject(project),
+      replacing: (replace) => alone(project, readers, replace),
     });
   } finally {
     project.reopenForReading();
+    upkeep.resume();
+  }
+}
+
+/** Replaces the file of a database when only the connection that writes has it open. */
+function* alone<Result>(
+  project: Project,
+  readers: Pick<ReadingThreads, 'leave' | 'forget'> | undefined,
+  replace: () => Result,
+): Generator<undefined, Result> {
+  let isAlone = readers === undefined;
+  void readers?.leave(project.dir).then(() => {
+    isAlone = true;
+  });
+  while (!isAlone) yield;
+  project.reopenForReading();
+  try {
+    return replace();
+  } finally {
+    readers?.forget(project.dir);
   }
 }
 

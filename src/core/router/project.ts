@@ -33,8 +33,7 @@ export const projectRouter = {
     async ({ input, context: { session } }) => {
       const project = session.project();
       if (!input.repair) return projects.inSteps(projects.checkProject(project));
-      await session.engine.options.readers?.leave(project.dir);
-      return projects.inSteps(projects.repairProject(project));
+      return projects.inSteps(projects.repairProject(project, session.engine.options.readers));
     },
   ),
 };

@@ -40,6 +40,8 @@ export function readForFront(): void {
   const asked = openQuestions<unknown>();
   let { place } = order;
   let opened: Held | undefined;
+  /** Until the file of the project is replaced, nothing opens it here: SQLite cannot replace a file that is open. */
+  let isLeft = false;
   /** The open project, and earlier ones that calls still read. */
   const all = new Set<Held>();
   let live: ReadonlySet<string> = new Set();
@@ -69,6 +71,7 @@ export function readForFront(): void {
     let held: Held | undefined;
     const openProject = (): ReadProject | undefined => {
       if (!place) return undefined;
+      if (isLeft) throw new StemmaError('LOCKED', 'This project is being repaired; try again when the repair has ended.');
       // A repair by another process may have put another file in its place.
       if (opened && !opened.project.db.place.isSame()) leave();
       opened ??= hold(place);
@@ -131,6 +134,7 @@ export function readForFront(): void {
     place: (message) => {
       // Calls that still read end on the connection that they began with.
       leave();
+      isLeft = false;
       ({ place } = message);
     },
     live: ({ tips }) => {
@@ -145,6 +149,7 @@ export function readForFront(): void {
     share: ({ projects }) => share(projects),
     leave: () => {
       // The file is about to be replaced, so nobody reads it any longer.
+      isLeft = true;
       opened = undefined;
       for (const held of all) close(held);
       say({ kind: 'left' });

@@ -12,11 +12,11 @@ export interface Readers {
   /** Starts the first thread, so that the first call finds it running. */
   wake(): void;
   end(connection: number): void;
-  /** Tells the threads that the project is elsewhere now, or that its access changed. */
+  /** Tells the threads that the project is elsewhere now, or that its access changed. Calls that wait after `leave` are answered. */
   move(place: ReadPlace | undefined): void;
   live(tips: readonly string[]): void;
   aided(reader: number, number: number, answer: AidAnswer): void;
-  /** Resolves when every thread has closed the project. The next call opens it again. */
+  /** Resolves when every thread has closed the project. Calls wait until `move`. */
   leave(): Promise<void>;
   /** Says how many projects have threads for reading, which share the memory for caches. */
   share(projects: number): void;
@@ -74,6 +74,7 @@ export function openReaders(options: ReadersOptions): Readers {
   let patience: NodeJS.Timeout | undefined;
   let started = 0;
   let isClosed = false;
+  let isLeft = false;
 
   const say = ({ worker }: Reader, message: ToReader): void => worker.postMessage(message);
   const all = (message: ToReader): void => readers.forEach((reader) => void say(reader, message));
@@ -168,6 +169,7 @@ export function openReaders(options: ReadersOptions): Readers {
 
   /** Gives the calls that wait to threads that are free, and watches that the rest does not wait long. */
   function giveNext(): void {
+    if (isLeft) return;
     waiting = waiting.filter((open) => {
       const reader = free(open.call.about);
       if (reader) give(reader, open);
@@ -222,7 +224,9 @@ export function openReaders(options: ReadersOptions): Readers {
     },
     move: (to) => {
       place = to;
+      isLeft = false;
       all({ kind: 'place', place });
+      giveNext();
     },
     live: (now) => {
       tips = now;
@@ -233,6 +237,7 @@ export function openReaders(options: ReadersOptions): Readers {
       if (asked) say(asked, { kind: 'aided', number, answer: given });
     },
     leave: async () => {
+      isLeft = true;
       await Promise.all(
         readers.map((reader) => {
           reader.left = Promise.withResolvers<void>();

@@ -153,6 +153,42 @@ describe('threads that read', () => {
     expect((await client.context.show({ id })).id).toBe(id);
   });
 
+  test('[S25] wait while a repair replaces the file, and are answered then', async () => {
+    const { client, connect, dir, id } = await withSample();
+    const other = connect();
+    await other.project.open({ dir });
+    await client.project.backUp({});
+    const db = new Database(join(dir, 'stemma.db'));
+    db.prepare("UPDATE context SET summary = 'written by nobody' WHERE id = ?").run(id);
+    db.close();
+    let isOver = false;
+    let reads = 0;
+    const read = async (from: typeof client): Promise<void> => {
+      for (; !isOver; reads++) await Promise.all([from.context.show({ id }), from.context.graph({ offset: 0, limit: 20 }), from.project.backups({})]);
+    };
+    const reading = Promise.all([read(client), read(other)]);
+    const following = new AbortController();
+    const changes = (async () => {
+      for await (const _ of await other.project.changes({}, { signal: following.signal }));
+    })().catch(() => {});
+    const found = await connect()
+      .project.open({ dir })
+      .then(() => client.project.check({ repair: true }));
+    isOver = true;
+    await reading;
+    following.abort();
+    await changes;
+    expect(found).toMatchObject({
+      ok: true,
+      problems: [
+        { kind: 'database', repaired: true },
+        { kind: 'row', repaired: true },
+      ],
+    });
+    expect(reads).toBeGreaterThan(2);
+    expect((await other.context.show({ id })).summary).not.toBe('written by nobody');
+  });
+
   test('[S25] end a stream when its caller stops', { tags: 'long' }, async () => {
     const { client } = await withSample();
     const stop = new AbortController();
