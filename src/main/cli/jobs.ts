@@ -156,17 +156,29 @@ function describeJob({ jobId, what, performer, status, used, error, title }: Job
 /** A person may copy the line, and a model chose the id of the request. */
 const inShell = (text: string): string => quoted(text, shellOf(thisSystem));
 
-/** Prints an event: the words of the model on standard output, everything else on standard error. */
-function printEvent({ kind, text, toolName = 'tool', jobId, requestId }: JobEvent): void {
-  if (kind === 'text') printPart(text);
-  else if (kind === 'call' || kind === 'question') say(line`\n${yellow(toolName)} ${dim(firstLine(text, 200))}`);
-  else if (kind === 'result') say(dim(firstLine(text, 200)));
-  else if (kind === 'waiting' || kind === 'notice') say(dim(block(text)));
-  if (kind === 'question') {
+const printCall = ({ text, toolName = 'tool' }: JobEvent): void => say(line`\n${yellow(toolName)} ${dim(firstLine(text, 200))}`);
+const printDim = ({ text }: JobEvent): void => say(dim(block(text)));
+
+/** How an event is printed, by its kind: the words of the model on standard output, everything else on standard error. */
+const printers: Readonly<Record<JobEvent['kind'], ((event: JobEvent) => void) | null>> = {
+  text: ({ text }) => printPart(text),
+  call: printCall,
+  question: (event) => {
+    const { jobId, requestId } = event;
+    printCall(event);
     say('It waits for your answer, under Agents, Jobs in the window, or by:');
     say(line`stemma call runner.answer --input ${inShell(JSON.stringify({ jobId, requestId, allow: true }))}`);
-  }
-  if (kind !== 'ended') return;
-  printPart('\n');
-  if (text !== '') say(red(block(text)));
-}
+  },
+  result: ({ text }) => say(dim(firstLine(text, 200))),
+  waiting: printDim,
+  notice: printDim,
+  ended: ({ text }) => {
+    printPart('\n');
+    if (text !== '') say(red(block(text)));
+  },
+  began: null,
+  thinking: null,
+  usage: null,
+};
+
+const printEvent = (event: JobEvent): void => printers[event.kind]?.(event);

@@ -95,16 +95,23 @@ function whatIf(commit: string, options: WhatIfOptions): Promise<void> {
   });
 }
 
-/** Prints a part of a reply as it arrives: the text on standard output, everything else on standard error. */
-function printReply(part: ReplyPart): void {
-  const { kind, delta, toolName = 'tool' } = part;
-  if (kind === 'text') printPart(delta);
-  else if (kind === 'tool_call') printText(line`\n${yellow(toolName)} ${dim(block(delta))}`);
-  else if (kind === 'tool_result') say(dim(firstLine(delta, 120)));
-  else if (kind === 'waiting' || kind === 'notice') say(dim(block(delta)));
-  else if (kind === 'failed') say(red(block(delta)));
-  else if (kind === 'commit') printPart('\n');
-}
+const printDim = ({ delta }: ReplyPart): void => say(dim(block(delta)));
+
+/** How a part of a reply is printed as it arrives, by its kind: the text on standard output, everything else on standard error. */
+const printers: Readonly<Record<ReplyPart['kind'], ((part: ReplyPart) => void) | null>> = {
+  text: ({ delta }) => printPart(delta),
+  tool_call: ({ delta, toolName = 'tool' }) => printText(line`\n${yellow(toolName)} ${dim(block(delta))}`),
+  tool_result: ({ delta }) => say(dim(firstLine(delta, 120))),
+  waiting: printDim,
+  notice: printDim,
+  failed: ({ delta }) => say(red(block(delta))),
+  commit: () => printPart('\n'),
+  thinking: null,
+  question: null,
+  usage: null,
+};
+
+const printReply = (part: ReplyPart): void => printers[part.kind]?.(part);
 
 function printWhatIf({ kind, turn, text, part, commit, divergence }: WhatIfPart): void {
   if (part) printReply(part);

@@ -57,7 +57,8 @@ export const historyTools = toolsOf('history', {
   session_repair: custom(
     'writes',
     'Makes a fork of a session with only the edits that its agent needs. Call it with `dryRun` first: it returns each change and makes nothing.',
-    readInputSchema(contract.session.repair), // The default of the procedure is the person at this machine.
+    readInputSchema(contract.session.repair),
+    // The default of the procedure is the person at this machine.
     (client, { principal = 'agent:mcp', ...input }) => client.session.repair({ ...input, principal }),
     { who: 'principal' },
   ),

@@ -36,10 +36,11 @@ export function useDrop(): boolean {
       }, notifyProblem);
     };
     const listening = new AbortController();
-    addEventListener('dragenter', enter, listening);
-    addEventListener('dragleave', leave, listening);
-    addEventListener('dragover', hover, listening);
-    addEventListener('drop', drop, listening);
+    const { signal } = listening;
+    addEventListener('dragenter', enter, { signal });
+    addEventListener('dragleave', leave, { signal });
+    addEventListener('dragover', hover, { signal });
+    addEventListener('drop', drop, { signal });
     return () => listening.abort();
   }, []);
   return over;

@@ -125,7 +125,7 @@ export function useKeys(): void {
     };
     const listening = new AbortController();
     addEventListener('keydown', onKeyAfterG, { capture: true, signal: listening.signal });
-    addEventListener('keydown', onKeyDown, listening);
+    addEventListener('keydown', onKeyDown, { signal: listening.signal });
     return () => listening.abort();
   }, []);
 }

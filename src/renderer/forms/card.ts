@@ -85,7 +85,12 @@ export const newCard = (): FormStart => ({ type: 'task.context', data: '{\n}', a
 /** The form values for an existing card. */
 export const valuesOfCard = ({ type, content, metadata, authorId, toolCalls, toolCallId, ttlSeconds }: Card): FormStart => ({
   ...newCard(),
-  ...{ type, kind: content.kind, role: metadata.role, authorId, toolCallId, ttl: ttlSeconds },
+  type,
+  kind: content.kind,
+  role: metadata.role,
+  authorId,
+  toolCallId,
+  ttl: ttlSeconds,
   toolCalls: toolCalls && JSON.stringify(toolCalls, null, 2),
   ...(content.kind === 'json' ? { data: JSON.stringify(content.data, null, 2) } : content),
 });

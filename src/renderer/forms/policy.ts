@@ -36,7 +36,9 @@ const valuesOfRule = ({ performer, limits, who, parallel, tools, otherTools, ...
   ...performer,
   ...limits,
   ...readTarget(rule),
-  ...{ who, parallel, otherTools },
+  who,
+  parallel,
+  otherTools,
   keepFrom: true,
   allTools: tools === undefined,
   tools: tools?.join(', '),
@@ -133,7 +135,9 @@ export async function policyLimitsForm(onDone: () => void): Promise<FormSpec> {
     submit: async (values) => {
       const names = listed(textIn(values, 'environment'));
       await api.runner.setPolicy({
-        ...{ rules, limits: limitsIn(values), parallel: numberIn(values, 'parallel') },
+        rules,
+        limits: limitsIn(values),
+        parallel: numberIn(values, 'parallel'),
         ...(names.length > 0 && { environment: names }),
       });
       onDone();

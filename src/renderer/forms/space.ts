@@ -141,7 +141,10 @@ export const planForm = ({ entityId, name }: Entity, plan: Plan | undefined, onD
     },
   ],
   start: {
-    ...{ name: plan?.name, instruction: plan?.instruction, cron: plan?.cron, runAfter: plan?.runAfter },
+    name: plan?.name,
+    instruction: plan?.instruction,
+    cron: plan?.cron,
+    runAfter: plan?.runAfter,
     when: plan?.cron ? 'cron' : plan?.scheduledAt && !plan.runAfter ? 'at' : 'after',
     scheduledAt: plan?.scheduledAt && localTime(plan.scheduledAt),
   },

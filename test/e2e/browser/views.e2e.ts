@@ -203,3 +203,16 @@ test('[W51][W52] nothing scrolls sideways, the last call is in view, and no hit 
   await page.setViewportSize({ width: 1280, height: 800 });
   await expect.poll(() => page.locator('.calls-bar').evaluate((bar) => bar.clientHeight)).toBeLessThan(45);
 });
+
+test('wide figures of a chain are shown whole, and so are the colors of a legend', async ({ page, shared }) => {
+  await withSample(page, shared);
+  const row = page.getByRole('option', { name: /^Look through src/ });
+  const cut = await row
+    .locator('.chain-number, .chain-tokens, .chain-cost')
+    .evaluateAll((figures) => figures.map((figure) => getComputedStyle(figure).overflowX));
+  expect(cut).toEqual(Array(5).fill('visible'));
+  await row.click();
+  await place(page, 'Replay').click();
+  const color = page.getByRole('region', { name: 'Context window' }).locator('li > i').first();
+  await expect.poll(async () => (await color.boundingBox())?.width).toBe(8);
+});

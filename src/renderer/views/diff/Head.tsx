@@ -16,27 +16,33 @@ export function Head(props: {
   const { project, left, right, diff, onSwap } = props;
   const facts = useRowFacts(project, [left.id, right.id]);
   const query = useQuery(`sides ${left.id} ${right.id}`, (signal) => api.turn.sides({ ids: [left.id, right.id] }, { signal }));
-  const figures = (of: ShownCommit): SideFigures => {
-    const [side, at] = of === left ? (['a', 0] as const) : (['b', 1] as const);
-    return {
+  const sides = (
+    [
+      [left, 'a', 0],
+      [right, 'b', 1],
+    ] as const
+  ).map(([commit, side, at]) => ({
+    commit,
+    side,
+    figures: {
       size: { counted: diff.counted[side], estimated: diff.tokens[side] },
       side: query.data?.sides[at],
-      facts: facts.get(of.id),
-    };
-  };
+      facts: facts.get(commit.id),
+    },
+  }));
   return (
     <header className="diff-head">
-      {[left, right].map((side) => (
-        <div key={side === left ? 'a' : 'b'} className="diff-side">
+      {sides.map(({ commit, side, figures }) => (
+        <div key={side} className="diff-side">
           <div className="diff-title row">
-            <span className={`diff-sign ${side === left ? 'removed' : 'added'}`}>{side === left ? '−' : '+'}</span>
-            <h2 className="ellipsis grow" title={side.fork?.title ?? side.summary}>
-              {commitName({ ...side, commit: side })}
+            <span className={`diff-sign ${side === 'a' ? 'removed' : 'added'}`}>{side === 'a' ? '−' : '+'}</span>
+            <h2 className="ellipsis grow" title={commit.fork?.title ?? commit.summary}>
+              {commitName({ ...commit, commit })}
             </h2>
-            <Id id={side.id} what="commit id" />
-            <When at={side.createdAt} className="muted rigid" />
+            <Id id={commit.id} what="commit id" />
+            <When at={commit.createdAt} className="muted rigid" />
           </div>
-          <Figures {...figures(side)} than={side === left ? undefined : figures(left)} />
+          <Figures {...figures} than={side === 'a' ? undefined : sides[0]?.figures} />
         </div>
       ))}
       <IconButton icon={ArrowLeftRight} label="Swap sides" onClick={onSwap} />

@@ -58,7 +58,7 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
       <PageHead project={project} experiment={experiment} job={job} />
       <div className="experiment-body rest">
         {removed && (
-          <p className="notice-line row" role="status">
+          <p className="notice-line experiment-removed" role="status">
             <span className="grow">This experiment is removed from the list. The branches of its replies stay.</span>
             <Button small onClick={() => void save(experiment, {})}>
               Restore

@@ -83,7 +83,7 @@ function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; to
       <Bar total={total} parts={byKind.map(({ kind, tokens }) => ({ kind, tokens, color: colorOf(shares[kind]) }))} />
       <ul className="token-legend wrap small">
         {byKind.map(({ kind, tokens }) => (
-          <li key={kind}>
+          <li key={kind} className="inline-row">
             <i aria-hidden style={{ background: `var(${colorOf(shares[kind])})` }} />
             {kindNames[kind]}{' '}
             <b>

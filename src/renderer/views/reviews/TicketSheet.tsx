@@ -31,7 +31,12 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
   const save = (): Promise<Ticket> => {
     const who = assignee.trim() !== ticket?.assignee && assignee.trim();
     const given = {
-      ...{ title: title.trim(), body, type, labels: namesIn(labels), dependsOn: [...dependsOn], ...occasion },
+      title: title.trim(),
+      body,
+      type,
+      labels: namesIn(labels),
+      dependsOn: [...dependsOn],
+      ...occasion,
       ...(who && { assignee: who }),
     };
     return ticket

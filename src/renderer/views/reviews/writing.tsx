@@ -78,8 +78,16 @@ export function Actor({ people }: { people: readonly string[] }) {
   );
 }
 
-/** Runs a write, and holds its running state and the error of the last write. `write` resolves to whether it succeeded. */
-export function useWriting(): { busy: boolean; problem: string | undefined; write: (work: () => Promise<unknown>) => Promise<boolean> } {
+interface Writing {
+  readonly busy: boolean;
+  /** The error of the last write. */
+  readonly problem: string | undefined;
+  /** Resolves to what the work returned, and to undefined if it failed. */
+  readonly write: <T>(work: () => Promise<T>) => Promise<{ readonly value: T } | undefined>;
+}
+
+/** Runs a write, and holds its running state and the error of the last write. */
+export function useWriting(): Writing {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   return {
@@ -89,12 +97,12 @@ export function useWriting(): { busy: boolean; problem: string | undefined; writ
       setBusy(true);
       setProblem(undefined);
       try {
-        await work();
+        const value = await work();
         ticketsChanged();
-        return true;
+        return { value };
       } catch (error) {
         setProblem(describeProblem(error).message);
-        return false;
+        return undefined;
       } finally {
         setBusy(false);
       }
@@ -120,10 +128,10 @@ export function WritingSheet<T>({ title, label, lacks = false, work, onDone, onC
   const { busy, problem, write } = useWriting();
   const disabled = busy || lacks;
   const run = async (): Promise<void> => {
-    const written: T[] = [];
-    if (!(await write(async () => written.push(await work())))) return;
+    const done = await write(work);
+    if (!done) return;
     onClose();
-    for (const one of written) onDone?.(one);
+    onDone?.(done.value);
   };
   return (
     <Sheet title={title} onClose={onClose} action={{ label, disabled, run: () => void run() }}>

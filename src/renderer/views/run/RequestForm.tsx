@@ -134,7 +134,18 @@ function useRequestForm(turn: Turn, recorded: TurnRequest, providers: readonly R
   const changeCount = plan.edits.length + Object.keys(edits ?? {}).length;
   const input: Omit<RunInput, 'turnId'> = { provider, model: model.trim() || undefined, edits: plan.edits, request: edits, samples, unanswered };
   return {
-    ...{ choice, input, request, draft, cut, changes, plan, edits, changeCount, setSamples, setDraft, setChanges },
+    choice,
+    input,
+    request,
+    draft,
+    cut,
+    changes,
+    plan,
+    edits,
+    changeCount,
+    setSamples,
+    setDraft,
+    setChanges,
     problem: problemOfRequest(edited, chosen, changeCount),
   };
 }
