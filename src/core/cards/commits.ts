@@ -6,7 +6,6 @@ import { cardbox, cardsOfEntries, encodeCards, entriesOfCards } from '../formats
 import { addCard } from './add.js';
 import { insertBox } from './boxes.js';
 import { readProjectId, selectCard } from './card.js';
-
 import { boxAt, idsAt } from './places.js';
 import { cardsInOrder, getBox, lineOfCard, seenByModel } from './read.js';
 

@@ -21,6 +21,5 @@ export {
   listCards,
   seenByModel,
 } from './read.js';
-
 export { isCallRecord, roleOfType } from './types.js';
 export { wireBox, wireBoxCards, wireBoxes, wireCardOf, wireCards } from './wire.js';

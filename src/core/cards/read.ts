@@ -4,7 +4,6 @@ import type { Box, BoxEntry, BoxRow, Card, InputOf, OutputOf, Packing } from '..
 import { type CardLine, entriesOfCards, textOfContent } from '../formats/index.js';
 import { readCard } from './add.js';
 import { type CardRow, readProjectId, selectCard, toCard, whereIds } from './card.js';
-
 import { boxAt, idsAt } from './places.js';
 
 /** Reads a card. Deleted and expired cards are flagged. @throws NOT_FOUND */

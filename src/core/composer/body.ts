@@ -6,7 +6,10 @@ import { refuse } from './refusals.js';
 /** The request body of a provider. @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider accepts a call without its result. */
 export function requestBody(messages: readonly MemoryMessage[], wire: Wire, model = 'MODEL'): Json {
   checkPairing(
-    messages.map((each) => ({ role: each.role, toolCalls: toolCallsOf(each).map(({ id }) => id), results: [answeredCall(each) ?? []].flat() })),
+    messages.map((each) => {
+      const answered = answeredCall(each);
+      return { role: each.role, toolCalls: toolCallsOf(each).map(({ id }) => id), results: answered === undefined ? [] : [answered] };
+    }),
   );
   const system = systemTexts(messages);
   switch (wire) {

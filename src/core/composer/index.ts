@@ -9,7 +9,6 @@ export { type Compared, compareMessages, shownRow } from './compare.js';
 export { asCheckpoint, composeMessages } from './compose.js';
 export { afterNotice, untrusted } from './framework.js';
 export { savedBlocks } from './layers.js';
-
 export { type Preview, type PreviewRequest, type PreviewSources, previewRecorded } from './preview.js';
 export { chunksOfNote, rankByWords } from './rank.js';
 export { isPrompt, type RecordedLayers, type RecordedMessage, recordedLayers, type WholeMemory } from './recorded.js';

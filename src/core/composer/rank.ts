@@ -1,4 +1,5 @@
 import type { KnowledgeChunk } from '../contract/index.js';
+
 /** Texts with a word of the query, best first. Rare words count more, and each repetition of a word counts less. */
 export function rankByWords<Item>(query: string, items: readonly Item[], textOf: (item: Item) => string): readonly Item[] {
   const wanted = new Set(splitWords(query));

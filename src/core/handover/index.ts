@@ -6,7 +6,6 @@ export { batchOf, endDueBatches, endIfDue, forkJoin } from './batches.js';
 export { type CallReply, type CardCall, callsOfTurn, recordCall, recordReply } from './calls.js';
 export { type DecidedParts, profileRules, sharedCall, toMemory, toMessages } from './composed.js';
 export { askExpert, delegate, launchPrincipal, validBoxes } from './delegate.js';
-
 export { pack, packWithInstruction, previewPack } from './pack.js';
 export { modelCards, turnCards } from './pinned.js';
 export { callSettings, dataOf, finalTool, renderPrompt, requestOf, stepBudget } from './request.js';

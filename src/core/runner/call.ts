@@ -76,9 +76,10 @@ function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
     if (kind === 'thinking') heard.thought += piece.delta;
     tell({ kind, text: piece.delta });
   } else if (kind === 'tool_call') {
-    const { toolCallId: id, toolName, arguments: given = {} } = piece;
-    heard.calls.push({ id, name: toolName, arguments: given ?? {} });
-    tell({ kind: 'call', text: JSON.stringify(given ?? {}), toolName });
+    const { toolCallId: id, toolName } = piece;
+    const given = piece.arguments ?? {};
+    heard.calls.push({ id, name: toolName, arguments: given });
+    tell({ kind: 'call', text: JSON.stringify(given), toolName });
   } else if (kind === 'usage') {
     heard.tokens = mergedTokens(heard.tokens, piece.tokens);
     heard.cost = mergedCost(heard.cost, piece.cost);

@@ -10,7 +10,6 @@ import { GivenBack, noteTip } from './jobs.js';
 import { mayReadProject, type OfferedFor, offeredTo } from './offered.js';
 import type { Performing, RunnerParts } from './parts.js';
 import { actorOf } from './rights.js';
-
 import { talk } from './talk.js';
 import type { TurnCallParts } from './turn.js';
 import type { OwnWork, Start, WorkEnd, WorkOutcome } from './work-kind.js';

@@ -91,10 +91,11 @@ export function takeJob(chain: WriteChain, input: NewJob): Job {
     if (id) throw conflict(`The job ${id} already works here. Stop it first, or wait until it has ended.`, { id });
     if (input.rule !== null) refuseForRule(chain, { ...input, rule: input.rule });
     const now = chain.clock();
-    const { what, performer, limits, tools, sharing, most: _, ...row } = input;
+    const { what, performer, limits, tools, sharing, holds, work, title, who, space, ticketId, rule, otherTools } = input;
     const jobId = `job-${chain.newId()}`;
     chain.db.insert('job', {
-      ...{ ...row, project: chain.project, jobId, status: 'running', calls: 0, commits: '[]', leaseUntil: now + leaseMs, startedAt: now },
+      ...{ project: chain.project, jobId, status: 'running', calls: 0, commits: '[]', leaseUntil: now + leaseMs, startedAt: now },
+      ...{ holds, work, title, who, space, ticketId, rule, otherTools },
       ...{ what: JSON.stringify(what), performer: JSON.stringify(performer), limits: JSON.stringify(limits) },
       tools: tools && JSON.stringify(tools),
       sharing: sharing === undefined ? null : Number(sharing),

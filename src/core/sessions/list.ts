@@ -152,7 +152,6 @@ function makeRow(chain: ReadChain, forest: Forest, { sessionId, own, files, pare
   const main = mainTip(forest, own);
   const [first] = own;
   const subagent = first && forest.subagentOf.get(first.seq);
-
   return {
     sessionId,
     agent: recognizeAgent(first),

@@ -127,7 +127,7 @@ function authorize(db: Database, { constants, secret, names, functions, refuse }
         if (isInside || !(second === 'load_extension' || Object.hasOwn(functions, second ?? ''))) return SQLITE_OK;
         return deny(`calls the function ${second}`);
       default:
-        return deny(Object.keys(words).find((does) => words[does]?.includes(action)) ?? 'does more than read');
+        return deny(words.get(action) ?? 'does more than read');
     }
   });
 }
@@ -138,27 +138,31 @@ export const missingDerived = 'derived';
 const withoutDerived = (): StemmaError =>
   new StemmaError('UNAVAILABLE', 'The facts that SQL reads are being made again. Ask again in a moment.', { reason: missingDerived });
 
-/** What a refused statement would do, with the numbers of SQLite's actions. */
-const words: Readonly<Record<string, readonly number[]>> = {
-  'creates an index': [1, 3],
-  'creates a table': [2, 4, 29],
-  'creates a trigger': [5, 7],
-  'creates a view': [6, 8],
-  'deletes rows': [9],
-  'drops an index': [10, 12],
-  'drops a table': [11, 13, 30],
-  'drops a trigger': [14, 16],
-  'drops a view': [15, 17],
-  'inserts rows': [18],
-  'sets a PRAGMA': [19],
-  'begins or ends a transaction': [22, 32],
-  'updates rows': [23],
-  'attaches a database': [24],
-  'detaches a database': [25],
-  'alters a table': [26],
-  'rebuilds an index': [27],
-  'analyzes tables': [28],
-};
+/** What a refused statement would do, by the number of SQLite's action. */
+const words: ReadonlyMap<number, string> = new Map(
+  (
+    [
+      ['creates an index', [1, 3]],
+      ['creates a table', [2, 4, 29]],
+      ['creates a trigger', [5, 7]],
+      ['creates a view', [6, 8]],
+      ['deletes rows', [9]],
+      ['drops an index', [10, 12]],
+      ['drops a table', [11, 13, 30]],
+      ['drops a trigger', [14, 16]],
+      ['drops a view', [15, 17]],
+      ['inserts rows', [18]],
+      ['sets a PRAGMA', [19]],
+      ['begins or ends a transaction', [22, 32]],
+      ['updates rows', [23]],
+      ['attaches a database', [24]],
+      ['detaches a database', [25]],
+      ['alters a table', [26]],
+      ['rebuilds an index', [27]],
+      ['analyzes tables', [28]],
+    ] as const
+  ).flatMap(([does, actions]) => actions.map((action) => [action, does] as const)),
+);
 
 function selectIn(
   { db, isRaw }: { readonly db: Database; readonly isRaw: boolean },

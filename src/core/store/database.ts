@@ -2,8 +2,8 @@ import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
 import { syncFile } from '../files/index.js';
 import { checksOf } from './checks.js';
-import { type Connection, type ConnectionOptions, connectTo, guard } from './connection.js';
-import type { DamageWatch, Prepare } from './damage.js';
+import { type Connection, type ConnectionOptions, connectTo, guard, type Prepare } from './connection.js';
+import type { DamageWatch } from './damage.js';
 import { derivedFile, removeDerived } from './derived/index.js';
 import { saysDamage } from './failures.js';
 import { begin, isFree } from './lock.js';
@@ -23,9 +23,9 @@ export interface ReadableDb {
   one<Row>(sql: string, ...parameters: Parameter[]): Row | undefined;
   all<Row>(sql: string, ...parameters: Parameter[]): Row[];
   /** The first value of the first row. */
-  value<Value>(sql: string, ...parameters: Parameter[]): Value | undefined;
+  value<Found>(sql: string, ...parameters: Parameter[]): Found | undefined;
   /** The values of the only column. */
-  column<Value>(sql: string, ...parameters: Parameter[]): Value[];
+  column<Found>(sql: string, ...parameters: Parameter[]): Found[];
   /** Rows as lists of values, in the order of the columns. */
   rows<Row extends readonly unknown[]>(sql: string, ...parameters: Parameter[]): Row[];
   /** Rows one at a time. The connection runs no other statement until the loop ends. */
@@ -198,8 +198,8 @@ function readsOf(current: () => Connection): Omit<ReadableDb, 'version' | 'place
     damage: () => current().damage,
     one: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).get(...parameters) as Row | undefined),
     all: <Row>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql).all(...parameters) as Row[]),
-    value: <Value>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql, 'values').get(...parameters) as Value | undefined),
-    column: <Value>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql, 'values').all(...parameters) as Value[]),
+    value: <Found>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql, 'values').get(...parameters) as Found | undefined),
+    column: <Found>(sql: string, ...parameters: Parameter[]) => guarded(() => prepared(sql, 'values').all(...parameters) as Found[]),
     rows: <Row extends readonly unknown[]>(sql: string, ...parameters: Parameter[]) =>
       guarded(() => prepared(sql, 'rows').all(...parameters) as Row[]),
     *each<Row>(sql: string, ...parameters: Parameter[]) {

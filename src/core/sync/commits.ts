@@ -1,5 +1,5 @@
 import { refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type CommitSeq, corrupt, type Json, notFound, StemmaError, toTimestamp } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, corrupt, type Json, notFound, present, StemmaError, toTimestamp } from '../base/index.js';
 import { addCommit, type ContextRow, commitAt, digestCommit, type ReadChain, readOutline, rememberAll, type WriteChain } from '../chain/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import type { RowFinder, SentItem } from './rows.js';
@@ -25,9 +25,12 @@ export function storeCommit(chain: WriteChain, places: RowFinder, { key, body }:
   const ref = refOfHash(Buffer.from(commit.artifact, 'hex'));
   const digest = digestCommit({ parent: parent?.id ?? null, ref, createdAt: commit.createdAt, template: commit.template }).toString('hex');
   if (digest !== key) throw corrupt(key, `The received commit ${key} does not match its digest: its content, parent, time or template has changed.`);
+  const { type, format, template, checkpoint, principal, machine, sessionId, ticketId, threadId, summary } = commit;
+  const { messageCount, tokenCount, errors, entries } = commit;
   const row = addCommit(chain, {
-    ...(Object.fromEntries(Object.entries(commit).filter(([, value]) => value !== null)) as Given<CommitBody>),
-    ...{ parent, artifact: artifact as ArtifactNo, ref, tags, forked: commit.forked === 1, createdAt: toTimestamp(commit.createdAt) },
+    ...{ parent, type, artifact: artifact as ArtifactNo, ref, format, template, checkpoint, tags },
+    ...present({ principal, machine, sessionId, ticketId, threadId, summary }),
+    ...{ messageCount, tokenCount, errors, entries, forked: commit.forked === 1, createdAt: toTimestamp(commit.createdAt) },
   });
   if (isHere) rememberRecords(chain, [row]);
   return row.seq;
@@ -39,9 +42,6 @@ interface CommitBody extends Omit<ContextRow, keyof OwnRow> {
   readonly artifact: string;
   readonly entries: number;
 }
-
-/** The same without the columns that are null. */
-type Given<Body> = { readonly [Name in keyof Body]: null extends Body[Name] ? NonNullable<Body[Name]> | undefined : Body[Name] };
 
 /** What a row has of this project alone, and what follows from its body. */
 type OwnRow = Pick<ContextRow, 'seq' | 'id' | 'parent' | 'parentId' | 'run' | 'depth' | 'artifact' | 'contextTokens' | 'digest' | 'intact' | 'hash'>;

@@ -5,7 +5,7 @@ import { receivedOutline } from '../formats/index.js';
 import { countCalls } from '../usage/index.js';
 import { rememberRecords } from './commits.js';
 import { type Hub, objectsAtOnce } from './hub.js';
-import { type SentObject, unpackParcel } from './parcel.js';
+import { type SentObject, unpackObjects } from './parcel.js';
 import { fetchInParts } from './parts.js';
 
 /** Limits of objects fetched together, as neighbors are usually read next. The first fetch is small for the first view; later ones grow. */
@@ -104,7 +104,7 @@ const objectsFrom = async (hub: Hub, asked: readonly Held[]): Promise<SentObject
 /** Unpacks the hub's answer. Drops objects that were not requested. */
 function askedObjects(asked: readonly Held[], packed: Uint8Array): SentObject[] {
   const hashes = new Set(asked.map(hexOf));
-  return unpackParcel(packed).objects.filter(({ hash }) => hashes.has(hash));
+  return unpackObjects(packed).filter(({ hash }) => hashes.has(hash));
 }
 
 async function fetchContents(chain: WriteChain, hub: Hub, ref: ArtifactRef, early: ReturnType<typeof ahead.get>): Promise<void> {

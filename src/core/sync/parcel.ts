@@ -46,12 +46,12 @@ const compressed = (bytes: Uint8Array, how: keyof typeof levels): Uint8Array =>
 
 /**
  * Unpacks a parcel of `packParcel` and verifies the hash of every object. Digests of items are computed here and never taken from the sender.
- * `keyOf` returns the key of an item, which a caller without items leaves out, and `most` is the largest unpacked size.
+ * `keyOf` returns the key of an item, and `most` is the largest unpacked size.
  * @throws BAD_REQUEST for other bytes.
  */
 export function unpackParcel(
   packed: Uint8Array,
-  keyOf: (kind: string, body: JsonObject) => string = (kind) => kind,
+  keyOf: (kind: string, body: JsonObject) => string,
   most: number = maxParcelBytes,
 ): Parcel & { readonly size: number } {
   const bytes = decompressed(packed, most);
@@ -81,6 +81,13 @@ export function unpackParcel(
     return { hash, contentType, bytes: content };
   });
   return { items, objects, size: bytes.length };
+}
+
+/** Unpacks the objects of a parcel without items. @throws BAD_REQUEST for other bytes. */
+export const unpackObjects = (packed: Uint8Array): readonly SentObject[] => unpackParcel(packed, refuseItem).objects;
+
+function refuseItem(): never {
+  throw badRequest('parcel', 'The parcel has an item, and only objects were asked for.');
 }
 
 function requireFew(what: 'items' | 'objects', count: number): void {

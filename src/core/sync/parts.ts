@@ -2,7 +2,7 @@ import { blake3Of, type Put } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, corrupt } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Hub, ObjectFacts } from './hub.js';
-import { packParcel, unpackParcel } from './parcel.js';
+import { packParcel, unpackObjects } from './parcel.js';
 
 /** The content type of an object that is a part of another one. */
 const partType = 'application/vnd.stemma.part';
@@ -58,8 +58,7 @@ export async function fetchInParts({ artifacts }: WriteChain, hub: Hub, ref: Art
 }
 
 async function fetchPart(artifacts: WriteChain['artifacts'], hub: Hub, ref: ArtifactRef, part: string): Promise<ArtifactNo> {
-  const { objects } = unpackParcel(await hub.objects([part]));
-  const bytes = objects.find(({ hash }) => hash === part)?.bytes;
+  const bytes = unpackObjects(await hub.objects([part])).find(({ hash }) => hash === part)?.bytes;
   if (!bytes) throw corrupt(ref, `The hub does not return a part of ${ref}.`);
   return artifacts.put(bytes, { contentType: partType, policy: 'ephemeral', ttlSeconds: partSeconds, bulk: true }).no;
 }

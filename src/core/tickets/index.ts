@@ -3,7 +3,6 @@
 // The rules are in test/spec/tickets.md. A contextId can be any string; understood.ts selects the commit to resume from.
 export { answer, discuss, discussedIn, findingText } from './discuss.js';
 export { acknowledge, allowStart, eventNamed, events, receivedStart } from './events.js';
-
 export { importTickets } from './import.js';
 export { facets, overview, ticketsOfContexts } from './overview.js';
 export { thread } from './thread.js';

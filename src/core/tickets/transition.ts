@@ -2,7 +2,6 @@ import { badRequest, conflict, inWords, type StemmaError } from '../base/index.j
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { type InputOf, type Ticket, type TicketStatus, ticketMoves } from '../contract/index.js';
 import { ask } from './events.js';
-
 import { type Changing, type Occasion, type Reviewer, readTicket, recordAt, type TicketRecord, toTicket, write } from './rows.js';
 import { askToStart, finding, refuseOpenFindingOf } from './tickets.js';
 import { discussionTip, makerOf, standpoint } from './understood.js';
@@ -109,8 +108,10 @@ function askFor(chain: WriteChain, before: TicketRecord, after: TicketRecord, by
     askToStart(chain, after, { who: after.assignee, task: before.status === 'review' ? 'address_findings' : 'work', by, move });
   if (after.status !== 'closed') return;
   const maker = after.type === finding ? makerOf(chain, after) : null;
-  const contextId = discussionTip(chain, after) ?? standpoint(chain, after);
-  if (maker !== null) ask(chain, after.no, { who: maker, task: 'verify_resolution', contextId, by, move });
+  if (maker !== null) {
+    const contextId = discussionTip(chain, after) ?? standpoint(chain, after);
+    ask(chain, after.no, { who: maker, task: 'verify_resolution', contextId, by, move });
+  }
   for (const ready of newlyReady(chain, after)) askToStart(chain, ready, { who: ready.assignee, task: 'work', by });
 }
 

@@ -28,7 +28,6 @@ export interface Answering {
   readonly provider: string;
   readonly model?: string | undefined;
   readonly samples?: number | undefined;
-
   /** How the call is composed. The default is a question about the context. */
   readonly call?: ContextCall | undefined;
   /** Metadata of the reply's commit that differs from the context. */
@@ -47,8 +46,9 @@ const nothingRecorded =
 
 /**
  * Runs a turn from a context: a provider replies, and each reply becomes a commit on top of it. The composer makes the call. A tool call gets the
- * result of the same call earlier in the context; at any other call, the run stops and leaves the call open. The provider `recorded` returns the reply of another branch that asks the same question, or a notice that no other
- * branch has a reply. @throws BAD_REQUEST for an unknown provider; NOT_FOUND for an unknown context.
+ * result of the same call earlier in the context; at any other call, the run stops and leaves the call open. The provider `recorded` returns the
+ * reply of another branch that asks the same question, or a notice that no other branch has a reply.
+ * @throws BAD_REQUEST for an unknown provider; NOT_FOUND for an unknown context.
  */
 export async function* answerContext(
   chain: WriteChain,

@@ -3,7 +3,6 @@
 // Stemma executes nothing from a transcript: a rerun calls a model and answers its tool calls from the recording.
 export { answerContext, askContext, askedBody, type PreviewOf, stepBody, stepContext } from './answer.js';
 export { commonBase, compareCalls, compareContexts, compareFields, compareFiles, compareMany, compareTurns, sideOf } from './compare.js';
-
 export { type ContextCall, composeContext, nearestCall, systemPromptOf, systemTexts } from './composed.js';
 export { nothingKnown, touchOf } from './files.js';
 export { followingTurns } from './following.js';

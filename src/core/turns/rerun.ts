@@ -90,10 +90,12 @@ function replacedBy(chain: ReadChain, row: ContextRow, edits: readonly Edit[]): 
   return replaced.length === edits.length ? replaced : 'anything';
 }
 
-/** A signal that aborts with another signal, or when `stop` is called. */
+/** A signal that aborts with another signal, or when `stop` is called. Its reason is its own, because it can be stored. */
 export function stopping(signal: AbortSignal | undefined): { readonly signal: AbortSignal; readonly stop: () => void } {
   const own = new AbortController();
-  return { signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal, stop: () => own.abort() };
+  signal?.addEventListener('abort', () => own.abort(), { signal: own.signal });
+  if (signal?.aborted) own.abort();
+  return { signal: own.signal, stop: () => own.abort() };
 }
 
 /** Runs one sample to its end and commits its reply. An error ends this sample only. */

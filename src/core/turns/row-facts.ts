@@ -66,7 +66,7 @@ function touchedFiles(format: string, own: readonly Entry[], calls: readonly Ent
   const results = resultsIn(own);
   const touched = new Map<string, Omit<RowFacts['touched'][number], 'path'>>();
   for (const call of calls) {
-    const result = results.get(call.toolCallId ?? '');
+    const result = call.toolCallId ? results.get(call.toolCallId) : undefined;
     const touch = result && touchOf(format, call, result);
     const before = touched.get(touch?.path ?? '');
     if (touch && !(touch.how === 'read' && before)) touched.set(touch.path, { how: touch.how, ...sum(before, touch.lines?.()) });

@@ -90,6 +90,14 @@ function addOutput(chain: WriteChain, total: Compared): boolean {
 const chosen = `t.project = :project AND t.session IN (SELECT value FROM json_each(:sessions)) AND (t.model <> '' OR NOT EXISTS
   (SELECT 1 FROM usageTotal o WHERE o.project = t.project AND o.session = t.session AND o.model <> ''))`;
 
+/** Takes shared output back from its calls, because a later sum divides it anew. Returns the sessions of these calls. */
+function divideAnew({ db }: WriteChain, named: { readonly project: number; readonly sessions: string }): Set<string> {
+  const shared = `project = :project AND session IN (SELECT value FROM json_each(:sessions)) AND flaw = '${sharedOutput}'`;
+  const sessions = new Set(db.column<string>(`SELECT DISTINCT session FROM usageCall WHERE ${shared}`, named));
+  if (sessions.size > 0) db.run(`UPDATE usageCall SET output = NULL, flaw = NULL, cost = NULL, priced = NULL WHERE ${shared}`, named);
+  return sessions;
+}
+
 /**
  * Adds a call for what an agent's own sum of a model counts beyond the calls in the lines of a session, such as those of helpers. Returns the sessions
  * whose sums changed.
@@ -104,12 +112,7 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
   );
   if (summed.length === 0) return [];
   const named = { project: chain.project, sessions: JSON.stringify(summed.map(({ session }) => session)) };
-  // A later sum divides the output anew.
-  chain.db.run(
-    `UPDATE usageCall SET output = NULL, flaw = NULL, cost = NULL, priced = NULL
-      WHERE project = :project AND session IN (SELECT value FROM json_each(:sessions)) AND flaw = '${sharedOutput}'`,
-    named,
-  );
+  const changed = divideAnew(chain, named);
   const totals = chain.db.all<Compared>(
     `WITH s AS (SELECT project, session, ${bare('model')} AS bare, MAX(model) AS model, MAX(context) AS context, SUM(input) AS input,
                        SUM(cacheRead) AS cacheRead, SUM(cacheWrite) AS cacheWrite, SUM(output) AS output,
@@ -128,7 +131,6 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
       GROUP BY t.session, t.bare`,
     named,
   );
-  const changed = new Set<string>();
   for (const total of totals) {
     if (addOutput(chain, total)) changed.add(total.session);
     const id = totalId(total.session, total.bare);

@@ -122,9 +122,15 @@ interface Place {
 }
 
 /** Events whose content no item holds. */
-const shownEvents: ReadonlySet<string> = new Set(
-  'error stream_error warning turn_aborted entered_review_mode exited_review_mode undo_completed'.split(' '),
-);
+const shownEvents: ReadonlySet<string> = new Set([
+  'error',
+  'stream_error',
+  'warning',
+  'turn_aborted',
+  'entered_review_mode',
+  'exited_review_mode',
+  'undo_completed',
+]);
 
 interface Common {
   readonly record: string;

@@ -24,9 +24,13 @@ const sorts: Readonly<Record<string, Sort>> = {
 };
 
 /** Lines without content of the conversation. */
-const bookkeeping: ReadonlySet<string> = new Set(
-  'world_state token_usage_record inter_agent_communication_metadata security_risk_score realtime_item'.split(' '),
-);
+const bookkeeping: ReadonlySet<string> = new Set([
+  'world_state',
+  'token_usage_record',
+  'inter_agent_communication_metadata',
+  'security_risk_score',
+  'realtime_item',
+]);
 
 /** Whether a record is a line of a type that this version of the format does not know. */
 export const isUnknown = (record: JsonObject): record is JsonObject & { readonly type: string } =>

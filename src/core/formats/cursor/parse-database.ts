@@ -30,10 +30,11 @@ function valueAt(rows: DatabaseRows, key: string): Json | undefined {
 
 /** The conversations of the editor. Only keys are listed: the values can be gigabytes. */
 function* composers(rows: DatabaseRows): Generator<Member> {
-  const all = readRows(rows, table, ['key']).map(({ key }) => String(key));
-  const ids = all.flatMap((key) => (key.startsWith('composerData:') ? [key.slice('composerData:'.length)] : []));
+  const named: string[] = [];
+  for (const { key } of rows.each(table, ['key'])) if (/^(?:composerData|bubbleId):/.test(String(key))) named.push(String(key));
+  const ids = named.flatMap((key) => (key.startsWith('composerData:') ? [key.slice('composerData:'.length)] : []));
   const bubbles = Map.groupBy(
-    all.filter((key) => key.startsWith('bubbleId:')),
+    named.filter((key) => key.startsWith('bubbleId:')),
     (key) => key.split(':', 2)[1],
   );
   const starters = startersIn(rows, ids);

@@ -189,8 +189,8 @@ function addCalls(growth: Growth, piece: RecordPiece, message: JsonObject, at: n
 
 /**
  * A message is written when the model has answered, and again as a whole when its calls have results. If the first line was imported before the
- * second, only the calls of the second line are new. Then the line is split in three: without
- * the middle part, it contains only the id of its message and the calls. Undefined if the line cannot be split.
+ * second, only the calls of the second line are new. Then the line is split in three: without the middle part, it contains only the id of its
+ * message and the calls. Undefined if the line cannot be split.
  */
 function splitAddition(file: Uint8Array, { line: number, range: { start, end } }: RecordPiece, { id, timestamp, type, toolCalls }: JsonObject) {
   const line = bufferOf(file).toString('latin1', start, end);

@@ -143,7 +143,19 @@ function notesOf(sample: JsonObject, events: readonly JsonObject[], resolve: (va
 }
 
 /** Events whose content is in messages, scores or calls, or that only frame other events. All others are kept as notes. */
-const told: ReadonlySet<string> = new Set('model tool state store step subtask span_begin span_end sandbox score sample_init'.split(' '));
+const told: ReadonlySet<string> = new Set([
+  'model',
+  'tool',
+  'state',
+  'store',
+  'step',
+  'subtask',
+  'span_begin',
+  'span_end',
+  'sandbox',
+  'score',
+  'sample_init',
+]);
 
 function messagesIn(sample: JsonObject): readonly JsonObject[] {
   const own = objectsIn(sample.messages);

@@ -30,6 +30,7 @@ export const builtInMappings: readonly Mapping[] = [...distinctMappings].map((ma
 
 /** The format with this mapping in place of the built-in mappings. @throws Error that names an invalid JSONPath. */
 export function mappedBy(mapping: Mapping): ImportableFormat {
+  // Refuses an invalid mapping now.
   applied(mapping);
   return {
     ...mapped,

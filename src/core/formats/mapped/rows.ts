@@ -37,7 +37,8 @@ export const byNumber =
 /** The last row of each session: it changes when a row is added. */
 export function lastIds(rows: DatabaseRows, table: string, column: string): ReadonlyMap<string, string> {
   const last = new Map<string, number>();
-  for (const row of readRows(rows, table, ['session_id', column])) {
+  if (!has(rows.tables, table, ['session_id', column])) return new Map();
+  for (const row of rows.each(table, ['session_id', column])) {
     const id = columnText(row.session_id);
     last.set(id, Math.max(last.get(id) ?? 0, Number(row[column])));
   }

@@ -2,7 +2,7 @@
 import { defined } from '../../base/index.js';
 import type { Mapping, MappingGroup, MappingRule, Selector } from '../../contract/index.js';
 
-/** A built-in mapping, without the version that all of them have. */
+/** A mapping without the version that all of them have. */
 export type MappingRules = Omit<Mapping, 'stemmaMapping'>;
 
 type More = Partial<MappingRule>;

@@ -12,10 +12,30 @@ const needed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The columns of a session row. The columns about sharing (a link and its secret) are not read. */
-const sessionColumns = (
-  'id project_id parent_id slug directory path title version metadata cost tokens_input tokens_output tokens_reasoning tokens_cache_read ' +
-  'tokens_cache_write revert permission agent model time_created time_updated time_archived'
-).split(' ');
+const sessionColumns = [
+  'id',
+  'project_id',
+  'parent_id',
+  'slug',
+  'directory',
+  'path',
+  'title',
+  'version',
+  'metadata',
+  'cost',
+  'tokens_input',
+  'tokens_output',
+  'tokens_reasoning',
+  'tokens_cache_read',
+  'tokens_cache_write',
+  'revert',
+  'permission',
+  'agent',
+  'model',
+  'time_created',
+  'time_updated',
+  'time_archived',
+];
 
 const ownName = /^opencode[\w.-]*\.db$/;
 

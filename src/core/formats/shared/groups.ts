@@ -1,12 +1,14 @@
 import type { WritableEntry } from '../format.js';
 import { bufferOf } from './jsonl.js';
-import { splitKey } from './keys.js';
 
 /** Entries that a writer puts into one record, with the record's name from their keys. */
 export interface EntryGroup {
   readonly entries: readonly [WritableEntry, ...WritableEntry[]];
   readonly name: string | undefined;
 }
+
+/** The record that an entry's key names. Its name may have line breaks. */
+const recordNamed = ({ key }: WritableEntry): string | undefined => /^(.+)\.\d+$/s.exec(key ?? '')?.[1];
 
 /** Groups entries of one role and one record, or one message of the agent. `fits`: whether the format allows the entry in the group. */
 export function groupMessages(
@@ -16,7 +18,7 @@ export function groupMessages(
   const groups: { entries: [WritableEntry, ...WritableEntry[]]; name: string | undefined }[] = [];
   for (const entry of entries) {
     const last = groups.at(-1);
-    const name = splitKey(entry.key)?.name;
+    const name = recordNamed(entry);
     const first = last?.entries[0];
     const together =
       last !== undefined &&

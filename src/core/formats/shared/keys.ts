@@ -6,9 +6,9 @@ export const recordOfKey = (key: EntryKey): string => key.replace(/\.\d+$/, '');
 /** The beginning of the name of a prompt that a running turn took up: its line has no id, and no record follows it. */
 export const queuedPrefix = 'queue-';
 
-/** The name of the record and the number of the entry in it, as an entry's key holds them. Undefined for any other key. */
+/** The name of the record and the number of the entry in it, as an entry's key holds them. Undefined for any other key, such as one with a line break. */
 export function splitKey(key: string | undefined): { readonly name: string; readonly number: number } | undefined {
-  const match = /^(.+)\.(\d+)$/s.exec(key ?? '');
+  const match = /^(.+)\.(\d+)$/.exec(key ?? '');
   return match ? { name: match[1] as string, number: Number(match[2]) } : undefined;
 }
 

@@ -3,7 +3,6 @@ import { readSettings } from '../../chain/index.js';
 import type { ActiveRun, History, MemberSpace, OutputOf, Resume, TimelineInput, TimelineMessage, Trigger } from '../../contract/index.js';
 import { invocationMessage, type WaitEnd } from '../render/conversion.js';
 import { defaultBudget, messageLine, quotedAtEachEnd, summarizeEarlier } from '../render/history.js';
-
 import { renderTimeline } from '../render/timeline.js';
 import { goalsOf, memoriesOf, plansOf } from './agent.js';
 import type { NextCall } from './next.js';
