@@ -83,12 +83,8 @@ export function unpackParcel(
   return { items, objects, size: bytes.length };
 }
 
-/** Unpacks the objects of a parcel without items. @throws BAD_REQUEST for other bytes. */
-export const unpackObjects = (packed: Uint8Array): readonly SentObject[] => unpackParcel(packed, refuseItem).objects;
-
-function refuseItem(): never {
-  throw badRequest('parcel', 'The parcel has an item, and only objects were asked for.');
-}
+/** Unpacks only the objects of a parcel. @throws BAD_REQUEST for other bytes. */
+export const unpackObjects = (packed: Uint8Array): readonly SentObject[] => unpackParcel(packed, (kind) => kind).objects;
 
 function requireFew(what: 'items' | 'objects', count: number): void {
   if (count > maxCounts[what]) throw badRequest('parcel', `The parcel has ${count} ${what}, and ${maxCounts[what]} are allowed.`);

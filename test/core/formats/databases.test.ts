@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { tips } from '../../../src/core/chain/index.js';
+import { importableFormats } from '../../../src/core/formats/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { bytesOfFile, importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
@@ -197,4 +198,28 @@ test('[F33] a chat of Cursor without messages says so, and a missing message is 
   const { notes } = importInto(chain, path);
   expect(said(chain, tips(chain, {})[0]?.id as never, 'root')).toEqual(['user text  Hello']);
   expect(notes.map(({ reason }) => reason)).toContainEqual(expect.stringMatching(/22222222.* is not in the database|22222222.* not in the database/));
+});
+
+test('[F33] the keys of a database are read row by row, and rows are not collected', () => {
+  const sessions = 3;
+  const composer = JSON.stringify({ conversation: [{ type: 1, text: 'hi' }] });
+  // A list of these rows would hold the last row many times, because there is only one object.
+  function* each(table: string, columns: readonly string[], where?: Readonly<Record<string, string>>) {
+    const row: Record<string, string | number> = {};
+    for (let at = 0; at < (where ? 1 : 10_000); at++) {
+      if (table === 'cursorDiskKV') Object.assign(row, where ? { value: composer } : { key: `${at < sessions ? 'composerData' : 'other'}:${at}` });
+      else if (columns.includes('session_id')) Object.assign(row, { session_id: `${at % sessions}`, seq: at });
+      yield row;
+    }
+  }
+  const membersOf = (format: string, tables: Readonly<Record<string, readonly string[]>>) => {
+    const reader = importableFormats.find(({ id }) => id === format)?.database;
+    return [...(reader?.members({ tables: new Map(Object.entries(tables)), each }, '') ?? [])].map(({ id, stamp }) => [id, stamp]);
+  };
+  expect(membersOf('cursor-v1', { cursorDiskKV: ['key', 'value'] }).map(([id]) => id)).toEqual(['0', '1', '2']);
+  expect(membersOf('openclaw-v1', { transcript_events: ['session_id', 'seq', 'event_json'] })).toEqual([
+    ['0', '9999'],
+    ['1', '9997'],
+    ['2', '9998'],
+  ]);
 });

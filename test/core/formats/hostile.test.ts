@@ -71,3 +71,14 @@ describe('[F10] hostile content', () => {
       expect(readAll(format, Buffer.from(text.repeat(3_000)))).toBeLessThan(3_001);
   });
 });
+
+test('a name with a line break names no record that is written', () => {
+  const entries = [{ role: 'user', kind: 'text', text: 'hi', key: 'evil\nname.0' }] as const;
+  for (const id of ['claude-code-v1', 'codex-v1', 'gemini-v1', 'opencode-v1', 'pi-v1', 'cardbox-v1']) {
+    const format = formats.find((each) => each.id === id) as Format;
+    const written = Buffer.from(format.write?.(entries as never, options) ?? '').toString();
+    // A card has the keys of its entries, beside its own id.
+    const [named = ''] = written.split('entryKeys');
+    expect([id, named.includes('hi'), named.includes('evil')]).toEqual([id, true, false]);
+  }
+});

@@ -217,6 +217,23 @@ describe('samples', () => {
     expect(tips(chain, {}).length - before).toBeLessThanOrEqual(1);
   });
 
+  test('a provider does not get the reason of a stop, because its error is stored', async () => {
+    const chain = emptyChain();
+    const stop = new AbortController();
+    const reasons: unknown[] = [];
+    const provider: ModelProvider = {
+      ...scripted('anthropic'),
+      async *stream(_, signal) {
+        yield text('a ');
+        if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+        reasons.push(signal?.reason?.message);
+      },
+    };
+    const running = rerunTurn(chain, { turnId: reading(chain).id, provider: 'anthropic' }, [provider], stop.signal);
+    await drained(running, () => stop.abort(new Error('a secret reason')));
+    expect(reasons).toEqual(['This operation was aborted']);
+  });
+
   test('the model call stops when the reader stops', async () => {
     const chain = emptyChain();
     let isStopped = false;

@@ -96,3 +96,12 @@ test('[W42][N6] a commit with uncounted calls has a model, and the cost of the o
   // Per million tokens: $1.25 of input and $10 of output.
   expect(rowFacts(chain, [id])).toMatchObject([{ model: 'gpt-5', cost: { amount: 1.25 + 1, atLeast: true } }]);
 });
+
+test('[W42] a call without an id has no result, and touched no file', () => {
+  const chain = emptyChain();
+  const { id } = checkpoint(chain, {
+    ...{ type: 'delta', format: 'claude-code-v1', template: 'claude-code', checkpoint: 'turn_boundary', parent: null },
+    text: prompt('u1', 'fix it') + call('c1', '', 'Read', { file_path: '/q.js' }, { parent: 'u1' }) + result('r1', '', '1\ta', { parent: 'c1' }),
+  });
+  expect(rowFacts(chain, [id])).toMatchObject([{ tools: 1, files: 0, touched: [] }]);
+});

@@ -84,6 +84,19 @@ describe('calls', () => {
     expect(listRequests(chain, {}).map(({ tokens }) => tokens.output)).toEqual([null]);
   });
 
+  test('[N24] output that a later sum of the agent does not confirm leaves the sums of the session, too', () => {
+    const stub = (uuid: string, parent: string): string => reply(uuid, { parent, stop: null, usage: usage(3, 0, 900, 4) });
+    const sum = (inputTokens: number): string => {
+      const modelUsage = { 'claude-opus-4-5': { inputTokens, outputTokens: 50, cacheReadInputTokens: 0, cacheCreationInputTokens: 1_800 } };
+      return `${JSON.stringify({ type: 'cost-state', sessionId: 's1', timestamp: '2026-03-01T00:00:00.000Z', modelUsage })}\n`;
+    };
+    const lines = [prompt('p', 'go'), stub('a', 'p'), stub('b', 'a'), sum(6)];
+    const outputs = (...files: string[][]) => usageSessions(imported(...files), {}).totals;
+    expect(outputs(lines)).toMatchObject({ tokens: { output: 50 }, unknownOutputs: 1 });
+    const more = [prompt('q', 'go on', { parent: 'b' }), reply('c', { parent: 'q', usage: usage(3, 0, 900, 7) }), sum(1)];
+    expect(outputs(lines, [...lines, ...more])).toMatchObject({ tokens: { output: 7 }, unknownOutputs: 2 });
+  });
+
   test('[N3] a line with a stop reason, or a count that rose, has the final count', () => {
     const lines = (last: Parameters<typeof reply>[1]): string[] => [
       prompt('p', 'go'),
