@@ -4,7 +4,7 @@ import Database from 'better-sqlite3';
 import { StemmaError } from '../base/index.js';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { longPath } from '../system/index.js';
-import { type DamageWatch, watchDamage } from './damage.js';
+import { type DamageWatch, type Prepare, watchDamage } from './damage.js';
 import { definitionError } from './definitions.js';
 import { changesDerived, type Derived, derivedFile, openDerived } from './derived/index.js';
 import { asStemmaError, damagedDatabase } from './failures.js';
@@ -27,9 +27,6 @@ export interface ConnectionOptions {
   /** What this machine puts into the file of derived data of this project. A file with another mark is not used; without a mark, any is. */
   readonly mark?: string | undefined;
 }
-
-/** Prepares a statement once. `rows` returns rows as lists of values, `values` the first value of each. */
-export type Prepare = (sql: string, shape?: 'rows' | 'values') => Database.Statement;
 
 /** A connection to a database file, with its prepared statements. */
 export interface Connection {

@@ -1,7 +1,9 @@
 import type Database from 'better-sqlite3';
 import { systemClock } from '../base/index.js';
-import type { Prepare } from './connection.js';
 import { matchesSql, sumColumn, type TableShape, tablesOf } from './sums.js';
+
+/** Prepares a statement once. `rows` returns rows as lists of values, `values` the first value of each. */
+export type Prepare = (sql: string, shape?: 'rows' | 'values') => Database.Statement;
 
 /** What is known about the rows of some tables. */
 export interface Damage {

@@ -214,7 +214,7 @@ test('[F33] the keys of a database are read row by row, and rows are not collect
   }
   const membersOf = (format: string, tables: Readonly<Record<string, readonly string[]>>) => {
     const reader = importableFormats.find(({ id }) => id === format)?.database;
-    return [...(reader?.members({ tables: new Map(Object.entries(tables)), each }, '') ?? [])].map(({ id, stamp }) => [id, stamp]);
+    return [...(reader?.members({ tables: new Map(Object.entries(tables)), each }) ?? [])].map(({ id, stamp }) => [id, stamp]);
   };
   expect(membersOf('cursor-v1', { cursorDiskKV: ['key', 'value'] }).map(([id]) => id)).toEqual(['0', '1', '2']);
   expect(membersOf('openclaw-v1', { transcript_events: ['session_id', 'seq', 'event_json'] })).toEqual([

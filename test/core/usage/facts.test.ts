@@ -84,7 +84,7 @@ describe('calls', () => {
     expect(listRequests(chain, {}).map(({ tokens }) => tokens.output)).toEqual([null]);
   });
 
-  test('[N24] output that a later sum of the agent does not confirm leaves the sums of the session, too', () => {
+  test('[N24] output that a later sum of the agent takes back leaves the sums of the session', () => {
     const stub = (uuid: string, parent: string): string => reply(uuid, { parent, stop: null, usage: usage(3, 0, 900, 4) });
     const sum = (inputTokens: number): string => {
       const modelUsage = { 'claude-opus-4-5': { inputTokens, outputTokens: 50, cacheReadInputTokens: 0, cacheCreationInputTokens: 1_800 } };
