@@ -116,9 +116,14 @@ export function filesAhead(script: string, orders: readonly AheadOrder[]): Files
       return result;
     },
     close() {
+      // A thread that has not begun finds nothing to do and ends by itself: Node may crash if it is ended while it starts (nodejs/node#56312).
+      Atomics.store(shared, nextOrder, orders.length);
+      Atomics.store(shared, endOfRoom, orders.length);
+      Atomics.notify(shared, endOfRoom);
+      const haveBegun = Atomics.load(shared, begun) === threads.length;
       for (const { worker, port } of threads) {
         port.close();
-        void worker.terminate();
+        if (haveBegun) void worker.terminate();
       }
     },
   };
