@@ -1,5 +1,4 @@
 import { workerData } from 'node:worker_threads';
-import type { AheadThread } from '../../core/project/index.js';
 import { storeCompiledCode } from '../launch/index.js';
 import { goSecond, protectFiles } from '../system/index.js';
 
@@ -12,8 +11,7 @@ switch ((workerData as { readonly kind?: string }).kind) {
     break;
   case 'ahead':
     goSecond();
-    // Reads files for an import (core/project/ahead.ts).
-    (await import('../../core/project/index.js')).answerAhead(workerData as AheadThread);
+    (await import('./ahead.js')).readForWriter();
     break;
   case 'reader':
     (await import('./reader.js')).readForFront();
