@@ -71,5 +71,4 @@ export const readCommits = (chain: ReadChain, families: readonly Family[], after
 
 /** Grows when a commit is changed or removed, but not when one is added. */
 const correctionsOf = ({ db, project }: ReadChain): number =>
-  db.one<{ corrections: number }>("SELECT changes - total AS corrections FROM areaCount WHERE project = ? AND area = 'commits'", project)
-    ?.corrections ?? 0;
+  db.value<number>("SELECT changes - total FROM areaCount WHERE project = ? AND area = 'commits'", project) ?? 0;

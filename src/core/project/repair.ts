@@ -50,12 +50,12 @@ function* alone<Result>(
   replace: () => Result,
 ): Generator<undefined, Result> {
   let isAlone = readers === undefined;
-  void readers?.leave(project.dir).then(() => {
-    isAlone = true;
-  });
-  while (!isAlone) yield;
-  project.reopenForReading();
   try {
+    void readers?.leave(project.dir).then(() => {
+      isAlone = true;
+    });
+    while (!isAlone) yield;
+    project.reopenForReading();
     return replace();
   } finally {
     readers?.forget(project.dir);

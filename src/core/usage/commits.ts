@@ -40,7 +40,7 @@ const bytesPerRow = 150;
 /** The calls of the commits of families, in their order, for lists of sessions. */
 export function callsByCommit(chain: ReadChain, families: readonly Family[]): readonly CommitCalls[] {
   const runs = runList(families);
-  const last = chain.db.one<{ last: number | null }>('SELECT MAX(no) AS last FROM usageCall')?.last ?? 0;
+  const last = chain.db.value<number | null>('SELECT MAX(no) FROM usageCall') ?? 0;
   const changes = changedCalls(chain);
   return kept(
     chain,

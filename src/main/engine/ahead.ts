@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
 import { type AheadThread, answerAhead } from '../../core/project/index.js';
 
-/** Reads files for an import on this thread (core/project/ahead.ts). It has a file of its own, so that the thread loads nothing else of the engine. */
+/** Reads files for an import on this thread (core/project/ahead.ts). This file is apart so that the thread loads no contract and no router. */
 export const readForWriter = (): void => answerAhead(workerData as AheadThread);

@@ -49,7 +49,7 @@ export const sending =
     act();
   };
 
-/** Sends the form of a text field at Enter. Shift with Enter begins a new line. */
+/** Sends the form of a text field when Enter is pressed. Shift with Enter begins a new line. */
 export function sendAtEnter(event: KeyboardEvent<HTMLTextAreaElement>): void {
   if (event.key !== 'Enter' || event.shiftKey) return;
   event.preventDefault();

@@ -30,7 +30,7 @@ export function textParts(entry: Pick<WritableEntry, 'text' | 'marks'>): readonl
   });
 }
 
-/** A list with its texts written, each other part in the place of a null, and the rest of the other parts behind. */
+/** A list of parts: each text as `write` makes it, and the next of the other parts for each null. Others that are left stand at the end. */
 export function withOthers<Part>(list: readonly (string | null)[], others: readonly Part[], write: (text: string) => Part): Part[] {
   const waiting = [...others];
   const listed = list.flatMap((part) => (part === null ? waiting.splice(0, 1) : [write(part)]));
