@@ -27,10 +27,8 @@ export function ConfirmWrite() {
             </AlertDialog.Description>
           </div>
           <div className="sheet-foot row wrap">
-            <Button onClick={() => answer(false)}>Cancel</Button>
-            <Button look="primary" icon={FileOutput} onClick={() => answer(true)}>
-              Allow and write
-            </Button>
+            <Button label="Cancel" onClick={() => answer(false)} />
+            <Button look="primary" icon={FileOutput} label="Allow and write" onClick={() => answer(true)} />
           </div>
         </AlertDialog.Popup>
       </AlertDialog.Portal>

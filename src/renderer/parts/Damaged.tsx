@@ -4,9 +4,7 @@ import { Button } from './buttons';
 
 /** A button to the page that checks and repairs the stored content of the open project. */
 export const RepairButton = ({ small = true }: { small?: boolean }) => (
-  <Button small={small} icon={ShieldCheck} onClick={() => go({ view: 'settings', settings: 'storage' })}>
-    Check and repair
-  </Button>
+  <Button small={small} icon={ShieldCheck} label="Check and repair" onClick={() => go({ view: 'settings', settings: 'storage' })} />
 );
 
 /** A notice that the stored record of a commit is damaged, and what a person can do about it. */

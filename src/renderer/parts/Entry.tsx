@@ -6,12 +6,13 @@ import { bytesIn, useQuery } from '../state';
 import { Ansi, commandOf } from './Ansi';
 import { Button } from './buttons';
 import { Code } from './Code';
+import { When } from './controls';
 import { basis } from './Estimate';
 import { Fold, FoldedText, useIsSought } from './Fold';
 import { languageOfPath } from './highlight';
 import { familyIcons, kindFamily, kindIcons, markHints, namedMarks, speaker } from './kinds';
 import { Markdown } from './Markdown';
-import { bytes, compact, exact, firstLine, instant, when } from './numbers';
+import { bytes, compact, exact, firstLine } from './numbers';
 import { describeProblem } from './problem';
 import { type EditedText, editsOf, isRecord, jsonInLines, leadOf, pathIn, showValue } from './tools';
 
@@ -35,11 +36,7 @@ function Head(props: { entry: Entry; name: ReactNode; lead?: string | undefined;
       )}
       {error && <span className="badge error-badge">failed</span>}
       <span className="entry-actions">{actions}</span>
-      {entry.at && (
-        <time className="entry-time" dateTime={entry.at} title={instant(entry.at)}>
-          {when(entry.at)}
-        </time>
-      )}
+      {entry.at && <When at={entry.at} className="entry-time" />}
       <span className="entry-tokens" title={`${basis.estimated}: about ${exact(entry.tokens)} tokens`}>
         ≈ {compact(entry.tokens)}
       </span>
@@ -285,10 +282,7 @@ function Picture({ artifact, mediaType }: { artifact: ArtifactRef; mediaType: st
     case 'failed':
       return (
         <p className="muted">
-          Cannot show the image: {describeProblem(query.error).message}{' '}
-          <Button small onClick={query.retry}>
-            Try again
-          </Button>
+          Cannot show the image: {describeProblem(query.error).message} <Button small label="Try again" onClick={query.retry} />
         </p>
       );
     case 'done':

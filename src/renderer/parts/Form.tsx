@@ -114,16 +114,10 @@ export function FormSheet({ form: spec, onClose }: { form: FormSpec; onClose: ()
       onClose={onClose}
       footer={
         <>
-          {spec.draft !== undefined && isChanged && (
-            <Button look="plain" onClick={reset}>
-              Start over
-            </Button>
-          )}
+          {spec.draft !== undefined && isChanged && <Button look="plain" label="Start over" onClick={reset} />}
           <span className="grow" />
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" form={id} look="primary" disabled={busy}>
-            {spec.action}
-          </Button>
+          <Button label="Cancel" onClick={onClose} />
+          <Button type="submit" form={id} look="primary" label={spec.action} disabled={busy} />
         </>
       }
     >
@@ -194,16 +188,12 @@ function RowsField({ field, rows, problem, onChange }: RowsFieldProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: rows have no identity but their place
           <fieldset key={index} className="form-row gap-8 stack" aria-label={`${field.label} ${index + 1}`}>
             <Fields fields={inside} values={row} problem={below} onChange={(name, value) => onChange(rows.with(index, { ...row, [name]: value }))} />
-            <Button small look="plain" onClick={() => onChange(rows.filter((_, place) => place !== index))}>
-              Remove {index + 1}
-            </Button>
+            <Button small look="plain" label={`Remove ${index + 1}`} onClick={() => onChange(rows.filter((_, place) => place !== index))} />
           </fieldset>
         );
       })}
       {own && <ProblemLine>{own}</ProblemLine>}
-      <Button small onClick={() => onChange([...rows, startValues(inside)])}>
-        {field.add ?? 'Add'}
-      </Button>
+      <Button small label={field.add ?? 'Add'} onClick={() => onChange([...rows, startValues(inside)])} />
     </fieldset>
   );
 }

@@ -1,7 +1,8 @@
 import { ArrowDown, ArrowUp, X } from 'lucide-react';
-import { useId, useState } from 'react';
-import { type FormField, type FormOption, type FormValue, type FormValues, optionsOf, useProject, useQuery } from '../state';
+import { type InputHTMLAttributes, useId, useState } from 'react';
+import { type FormField, type FormOption, type FormValue, type FormValues, optionsOf, picksIn, useProject, useQuery } from '../state';
 import { IconButton, LinkButton } from './buttons';
+import { Checkbox, SearchField } from './controls';
 import { describeProblem } from './problem';
 
 interface FieldProps {
@@ -22,10 +23,9 @@ export function FieldView({ field, value, values, problem, onChange }: FieldProp
   if (field.kind === 'check')
     return (
       <div className="form-field stack">
-        <label className="form-check row gap-6">
-          <input type="checkbox" checked={value === true} {...described} onChange={(event) => onChange(event.target.checked)} />
+        <Checkbox className="form-check row gap-6" checked={value === true} {...described} onChange={onChange}>
           {field.label}
-        </label>
+        </Checkbox>
         <Notes id={notes} hint={field.hint} problem={problem} />
       </div>
     );
@@ -33,13 +33,7 @@ export function FieldView({ field, value, values, problem, onChange }: FieldProp
     return (
       <fieldset className="form-field stack form-picks">
         <legend>{field.label}</legend>
-        <Picks
-          label={field.label}
-          options={options.list}
-          picks={Array.isArray(value) ? (value as readonly string[]) : []}
-          onChange={onChange}
-          isInvalid={problem !== undefined}
-        />
+        <Picks label={field.label} options={options.list} picks={picksIn(values, field.name)} onChange={onChange} isInvalid={problem !== undefined} />
         <Notes id={notes} hint={field.hint} problem={problem ?? options.problem} />
       </fieldset>
     );
@@ -52,7 +46,7 @@ export function FieldView({ field, value, values, problem, onChange }: FieldProp
       <Control {...{ id, field, described, onChange }} value={typeof value === 'string' ? value : ''} options={options.list} />
       {field.offer && options.list?.length === 0 && options.problem === undefined && (
         <p className="form-offer small">
-          {field.offer.words} <LinkButton onClick={field.offer.act}>{field.offer.name}</LinkButton>
+          {field.offer.words} <LinkButton label={field.offer.name} onClick={field.offer.act} />
         </p>
       )}
       <Notes id={notes} hint={field.hint} problem={problem ?? options.problem} />
@@ -69,6 +63,13 @@ interface ControlProps {
   readonly onChange: (value: string) => void;
 }
 
+/** How the fields of one line differ. */
+const inputs: Partial<Record<NonNullable<FormField['kind']>, InputHTMLAttributes<HTMLInputElement>>> = {
+  secret: { type: 'password', autoComplete: 'off' },
+  number: { inputMode: 'decimal' },
+  time: { type: 'datetime-local', step: 1 },
+};
+
 function Control({ id, field, value, options, described, onChange }: ControlProps) {
   const common = {
     id,
@@ -77,15 +78,12 @@ function Control({ id, field, value, options, described, onChange }: ControlProp
     ...described,
     onChange: (event: { target: { value: string } }) => onChange(event.target.value),
   };
+  const rows = (most: number): number => Math.max(4, Math.min(most, value.split('\n').length + 1));
   switch (field.kind) {
-    case 'secret':
-      return <input className="field" type="password" autoComplete="off" {...common} />;
     case 'long':
-      return <textarea className="field" rows={Math.max(4, Math.min(16, value.split('\n').length + 1))} {...common} />;
+      return <textarea className="field" rows={rows(16)} {...common} />;
     case 'code':
-      return (
-        <textarea className="field mono" rows={Math.max(4, Math.min(20, value.split('\n').length + 1))} spellCheck={false} wrap="off" {...common} />
-      );
+      return <textarea className="field mono" rows={rows(20)} spellCheck={false} wrap="off" {...common} />;
     case 'choice': {
       const { placeholder, ...rest } = common;
       const isKnown = options?.some((option) => option.value === value);
@@ -102,14 +100,10 @@ function Control({ id, field, value, options, described, onChange }: ControlProp
         </select>
       );
     }
-    case 'number':
-      return <input className="field" inputMode="decimal" {...common} />;
-    case 'time':
-      return <input className="field" type="datetime-local" step={1} {...common} />;
     default:
       return (
         <>
-          <input className="field" list={options && `${id}-options`} {...common} />
+          <input className="field" list={options && `${id}-options`} {...inputs[field.kind ?? 'text']} {...common} />
           {options && (
             <datalist id={`${id}-options`}>
               {options.map((option) => (
@@ -128,10 +122,10 @@ function Control({ id, field, value, options, described, onChange }: ControlProp
 function useOptions(field: FormField, values: FormValues): { readonly list: readonly FormOption[] | undefined; readonly problem?: string } {
   const { options, optionsBy, name } = field;
   const revision = useProject((state) => state.revision);
-  const load = typeof options === 'function' ? options : undefined;
   const by = JSON.stringify(optionsBy?.map((one) => values[one]) ?? []);
-  const query = useQuery(load ? `options ${name} ${by} ${revision}` : null, () => (load as NonNullable<typeof load>)(values));
-  if (typeof options !== 'function') return { list: optionsOf(field) };
+  const load = typeof options === 'function' && (() => options(values));
+  const query = useQuery(load ? `options ${name} ${by} ${revision}` : null, load || (async () => []));
+  if (!load) return { list: optionsOf(field) };
   if (query.status === 'failed') return { list: [], problem: `The choices cannot be loaded: ${describeProblem(query.error).message}` };
   return { list: query.status === 'done' ? query.data : undefined };
 }
@@ -192,14 +186,12 @@ function Picks({ label, options, picks, isInvalid, onChange }: PicksProps) {
           );
         })}
       </ol>
-      <input
-        type="search"
-        className="field"
-        aria-label={`Find what to add to ${label}`}
+      <SearchField
+        label={`Find what to add to ${label}`}
         aria-invalid={isInvalid || undefined}
         placeholder={options ? 'Find what to add' : 'Loading…'}
         value={words}
-        onChange={(event) => setWords(event.target.value)}
+        onChange={setWords}
       />
       <ul className="picks" aria-label={`What can be added to ${label}`}>
         {open.slice(0, maxMatches).map(({ value, name }) => (

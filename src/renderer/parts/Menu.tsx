@@ -126,17 +126,16 @@ export function RemoveButton(props: { label: string; question: string; children:
       <h2>{question}</h2>
       <p className="muted">{children}</p>
       <div className="card-foot">
-        <Button onClick={() => setOpen(false)}>Keep</Button>
+        <Button label="Keep" onClick={() => setOpen(false)} />
         <Button
           look="danger"
           icon={Trash2}
+          label={verb}
           onClick={() => {
             setOpen(false);
             onRemove();
           }}
-        >
-          {verb}
-        </Button>
+        />
       </div>
     </CardButton>
   );

@@ -1,9 +1,9 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { OutlineRow, UsageContext } from '../../core/contract/index.js';
-import { useShownTheme } from '../state';
-import { type Canvas, clearCanvas, useWidth } from './canvas';
+import { type Canvas, useDrawing } from './canvas';
 import { basis, unexplained } from './Estimate';
 import { colorOf, kindFamily, kindNames, type Share, shareNames, shareOf, shareOfPart, shares } from './kinds';
+import { countLeading } from './lists';
 import { compact, exact, percent } from './numbers';
 import type { ShownUsage } from './Window';
 
@@ -19,19 +19,13 @@ interface TokenBarProps {
   readonly usage?: ShownUsage;
 }
 
-/** The parts of the bar from left to right, as shares from 0 to 1: unrecorded tokens, then the entries. The rest is the free window. */
-export interface Scale {
-  readonly unrecorded: number;
-  readonly entries: number;
-}
-
 /** From this share of the window on, the whole bar stands for the window. For a smaller context, its entries would be too narrow to point at. */
 const minShareOfWindow = 0.25;
 
-/** Computes the parts of the bar. Without a count, the entries fill the whole bar. */
+/** The parts of the bar from left to right, as shares from 0 to 1. The rest is the free window. Without a count, the entries fill the whole bar. */
 export function scaleOf(
   usage: (Pick<UsageContext, 'counted' | 'notRecorded' | 'limit'> & Partial<Pick<UsageContext, 'since' | 'estimated'>>) | undefined,
-): Scale {
+): { readonly unrecorded: number; readonly entries: number } {
   const counted = usage?.counted ?? (usage?.since && usage.estimated) ?? 0;
   if (!usage || counted === 0) return { unrecorded: 0, entries: 1 };
   const { limit, notRecorded } = usage;
@@ -53,16 +47,11 @@ export function sharesOf(rows: readonly { readonly tokens: number; readonly hidd
 }
 
 /** The entry at a point of the bar, from 0 to 1. */
-export function entryAt(shares: readonly number[], point: number): number {
-  let low = 0;
-  let high = shares.length - 2;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((shares[middle + 1] ?? 1) > point) high = middle;
-    else low = middle + 1;
-  }
-  return Math.max(0, low);
-}
+export const entryAt = (shares: readonly number[], point: number): number =>
+  Math.max(
+    0,
+    countLeading(shares.length - 2, (at) => (shares[at + 1] ?? 1) <= point),
+  );
 
 /** Sums tokens by share, without hidden entries. */
 export function tokensByShare(rows: readonly OutlineRow[]): Record<Share, number> {
@@ -75,30 +64,20 @@ const noTokens = Object.fromEntries(shares.map((share) => [share, 0])) as Record
 
 /** The tokens of a context: one segment per entry, in order, colored by kind. */
 export function TokenBar({ rows, from, to, seams, onJump, usage }: TokenBarProps) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = useShownTheme();
-  const width = useWidth(canvas);
   const [pointed, setPointed] = useState<{ index: number; x: number }>();
   const { unrecorded, entries } = scaleOf(usage === 'loading' ? undefined : usage);
   /** The start of each entry on the whole bar. */
   const places = useMemo(() => sharesOf(rows).map((share) => unrecorded + share * entries), [rows, unrecorded, entries]);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the colors come from the page and change with the theme
-  useEffect(() => {
-    const element = canvas.current;
-    const drawn = element && width > 0 ? clearCanvas(element, width) : undefined;
-    if (drawn) draw(drawn, { rows, places, seams, width });
-  }, [rows, places, seams, width, theme]);
-
+  const { ref, width } = useDrawing((canvas, width) => draw(canvas, width, { rows, places, seams }), [rows, places, seams]);
   const pointAt = (clientX: number) => {
-    const box = canvas.current?.getBoundingClientRect();
+    const box = ref.current?.getBoundingClientRect();
     return box ? entryAt(places, (clientX - box.left) / box.width) : 0;
   };
   const row = pointed && rows[pointed.index];
   return (
     <div className="token-bar">
       <canvas
-        ref={canvas}
+        ref={ref}
         role="slider"
         tabIndex={0}
         aria-label="Tokens of the context, entry by entry"
@@ -136,14 +115,9 @@ export function TokenBar({ rows, from, to, seams, onJump, usage }: TokenBarProps
   );
 }
 
-interface Drawn {
-  readonly rows: readonly OutlineRow[];
-  readonly places: readonly number[];
-  readonly seams: readonly number[];
-  readonly width: number;
-}
+type Drawn = Pick<TokenBarProps, 'rows' | 'seams'> & { readonly places: readonly number[] };
 
-function draw({ context, ratio, height, color }: Canvas, { rows, places, seams, width }: Drawn): void {
+function draw({ context, ratio, height, color }: Canvas, width: number, { rows, places, seams }: Drawn): void {
   const colors = Object.fromEntries(shares.map((share) => [share, color(`f-${share}`)])) as Record<Share, string>;
   context.fillStyle = color('sunken');
   context.fillRect(0, 0, width, height);

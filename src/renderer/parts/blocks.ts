@@ -1,6 +1,7 @@
 import { useCallback, useEffect } from 'react';
 import type { ContextId, Entry, OutlineRow } from '../../core/contract/index.js';
 import type { Ranges } from '../state';
+import { countLeading } from './lists';
 
 /** The fields of an entry that its block needs. */
 export type BlockEntry = Pick<OutlineRow, 'role' | 'kind' | 'tokens' | 'commit' | 'toolCallId'>;
@@ -49,16 +50,10 @@ function groupBlocks(rows: readonly BlockEntry[]): readonly EntryBlock[] {
 
 /** The block that shows the entry at a position. */
 export function blockOfEntry(blocks: readonly EntryBlock[], entry: number): number {
-  let low = 0;
-  let high = blocks.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((blocks[middle]?.first ?? 0) <= entry) low = middle;
-    else high = middle - 1;
-  }
+  const last = Math.max(0, countLeading(blocks.length, (at) => (blocks[at]?.first ?? 0) <= entry) - 1);
   // A result is in the block of its call, which comes before it.
-  for (let at = low; at >= 0 && at > low - 400; at--) if (blocks[at]?.result === entry) return at;
-  return Math.max(0, low);
+  for (let at = last; at >= 0 && at > last - 400; at--) if (blocks[at]?.result === entry) return at;
+  return last;
 }
 
 /** Estimates a block's height in pixels before it is measured. */

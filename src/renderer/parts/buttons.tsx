@@ -1,14 +1,25 @@
-import type { ButtonHTMLAttributes, ComponentType, FormEvent, KeyboardEvent } from 'react';
+import { ChevronDown } from 'lucide-react';
+import type { ButtonHTMLAttributes, ComponentType, FormEvent, KeyboardEvent, ReactNode } from 'react';
 
 export type Icon = ComponentType<{ size?: number | string; strokeWidth?: number | string; 'aria-hidden'?: boolean }>;
 
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  /** The button's text. `children` are for what is more than a text. */
+  readonly label?: ReactNode;
+  readonly icon?: Icon;
+  readonly look?: 'primary' | 'plain' | 'danger';
+  readonly small?: boolean;
+  /** True if it opens a menu, which an arrow shows. */
+  readonly opensMenu?: boolean;
+}
+
 /** A button with an optional icon. */
-export function Button(props: ButtonHTMLAttributes<HTMLButtonElement> & { icon?: Icon; look?: 'primary' | 'plain' | 'danger'; small?: boolean }) {
-  const { icon: Glyph, look, small, className, children, ...rest } = props;
+export function Button({ label, icon: Glyph, look, small, opensMenu, className, children = label, ...rest }: ButtonProps) {
   return (
     <button type="button" className={['button', look, small && 'small', className].filter(Boolean).join(' ')} {...rest}>
       {Glyph && <Glyph size={14} aria-hidden />}
       {children}
+      {opensMenu && <ChevronDown size={12} aria-hidden />}
     </button>
   );
 }
@@ -37,8 +48,10 @@ export function IconButton({ icon: Glyph, label, keys, small, className, ...rest
 }
 
 /** A button that looks like a link. */
-export const LinkButton = ({ className, ...rest }: ButtonHTMLAttributes<HTMLButtonElement>) => (
-  <button type="button" className={className ? `link-button ${className}` : 'link-button'} {...rest} />
+export const LinkButton = ({ label, className, children = label, ...rest }: Pick<ButtonProps, 'label'> & ButtonHTMLAttributes<HTMLButtonElement>) => (
+  <button type="button" className={className ? `link-button ${className}` : 'link-button'} {...rest}>
+    {children}
+  </button>
 );
 
 /** The handler of a form that a button or Enter sends, without the browser's own way to send it. */

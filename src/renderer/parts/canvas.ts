@@ -1,16 +1,24 @@
-import { type RefObject, useEffect, useState } from 'react';
+import { type DependencyList, useEffect, useRef, useState } from 'react';
+import { useShownTheme } from '../state';
 
-/** The current width of an element in CSS pixels; 0 before layout. */
-export function useWidth(ref: RefObject<Element | null>): number {
-  const [width, setWidth] = useState(0);
+/** A canvas with its width in CSS pixels, 0 before layout. It is drawn again when its size, the theme or what it shows changes. */
+export function useDrawing(draw: (canvas: Canvas, width: number) => void, shown: DependencyList) {
+  const ref = useRef<HTMLCanvasElement>(null);
+  const theme = useShownTheme();
+  const [{ width, height }, setSize] = useState({ width: 0, height: 0 });
   useEffect(() => {
     const element = ref.current;
     if (!element) return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
     observer.observe(element);
     return () => observer.disconnect();
-  }, [ref]);
-  return width;
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme changes the colors of the page
+  useEffect(() => {
+    const canvas = ref.current && width > 0 && height > 0 ? clearCanvas(ref.current, width, height) : undefined;
+    if (canvas) draw(canvas, width);
+  }, [...shown, width, height, theme]);
+  return { ref, width };
 }
 
 /** A canvas that is ready to be drawn on, in the units and colors of the page. */
@@ -23,11 +31,10 @@ export interface Canvas {
   color(name: string): string;
 }
 
-/** Clears a canvas of this width and of the height that the page gives it. Undefined while it has no height. */
-export function clearCanvas(element: HTMLCanvasElement, width: number): Canvas | undefined {
+/** Clears a canvas and gives it this size. */
+function clearCanvas(element: HTMLCanvasElement, width: number, height: number): Canvas | undefined {
   const context = element.getContext('2d');
-  const height = element.clientHeight;
-  if (!context || height === 0) return undefined;
+  if (!context) return undefined;
   const ratio = devicePixelRatio || 1;
   element.width = Math.round(width * ratio);
   element.height = Math.round(height * ratio);

@@ -97,7 +97,7 @@ export function Sheet(props: SheetProps) {
               {footer}
               {action && (
                 <>
-                  <Button onClick={onClose}>Cancel</Button>
+                  <Button label="Cancel" onClick={onClose} />
                   <Button look="primary" disabled={action.disabled} onClick={action.run} {...(action.icon && { icon: action.icon })}>
                     {action.label}
                   </Button>

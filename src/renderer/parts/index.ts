@@ -13,7 +13,7 @@ export { blockOfEntry, type EntryBlock, groupIntoBlocks, guessHeight, heightBefo
 export { Button, type Icon, IconButton, LinkButton, sendAtEnter, sending } from './buttons';
 export { Code } from './Code';
 export { ConfirmWrite } from './ConfirmWrite';
-export { type Canvas, clearCanvas, useWidth } from './canvas';
+export { type Canvas, useDrawing } from './canvas';
 export { Checkbox, Copyable, Facts, Id, Input, SearchField, Select, Sheet, Switch, TextArea, When } from './controls';
 export { Damaged, DamagedMark, RepairButton } from './Damaged';
 export { EntryView, ToolView } from './Entry';
@@ -24,7 +24,7 @@ export { FormSheet } from './Form';
 export { languageOfPath } from './highlight';
 export { JobLinks, Received, useWorkedOn } from './jobs';
 export * from './kinds';
-export { MeasuredRows, placeByKey, rowsOnPage } from './lists';
+export { countLeading, MeasuredRows, placeByKey, rowsOnPage } from './lists';
 export { Markdown } from './Markdown';
 export { CardButton, ChipMenu, MenuButton, type MenuEntry, RemoveButton, runByKey, WithContextMenu } from './Menu';
 export { AgentMark, agentName, ExperimentalMark, Gauge, Proof } from './marks';

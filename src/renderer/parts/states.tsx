@@ -35,9 +35,7 @@ export function Empty({ title, children, picture: Picture, acts, actions }: Empt
           {acts
             ?.filter((one) => one !== undefined)
             .map(({ name, act, ...look }) => (
-              <Button key={name} {...look} onClick={act}>
-                {name}
-              </Button>
+              <Button key={name} label={name} {...look} onClick={act} />
             ))}
           {actions}
         </div>
@@ -60,17 +58,11 @@ export function Failure(props: { what: string; error: unknown; stillWorks?: stri
       {stillWorks && <p>{stillWorks}</p>}
       <div className="actions">
         {/* What breaks a rule breaks it again. */}
-        {onRetry && problem.code !== 'BAD_REQUEST' && (
-          <Button icon={RotateCcw} onClick={onRetry}>
-            Try again
-          </Button>
-        )}
+        {onRetry && problem.code !== 'BAD_REQUEST' && <Button icon={RotateCcw} label="Try again" onClick={onRetry} />}
         {/* A project that cannot be opened has no page that repairs it. */}
         {problem.code === 'CORRUPT' && dir && <RepairButton small={false} />}
         {actions}
-        <Button icon={Copy} onClick={() => void copy(`${what}\n${problem.details}`, 'Copied the details')}>
-          Copy details
-        </Button>
+        <Button icon={Copy} label="Copy details" onClick={() => void copy(`${what}\n${problem.details}`, 'Copied the details')} />
       </div>
       <details>
         <summary>Details ({problem.code})</summary>
@@ -94,11 +86,7 @@ export function Loading(props: { what: string; progress?: string | undefined; on
       <div className="loading-words row muted">
         <span>{what}…</span>
         {progress && <span aria-hidden>{progress}</span>}
-        {onCancel && (
-          <Button small onClick={onCancel}>
-            Cancel
-          </Button>
-        )}
+        {onCancel && <Button small label="Cancel" onClick={onCancel} />}
       </div>
     </div>
   );
@@ -165,9 +153,7 @@ export function Unread({ what, error, onRetry }: { what: string; error: unknown;
         {what} could not be read: {message}
       </span>
       {code === 'CORRUPT' && dir && <RepairButton />}
-      <Button small onClick={onRetry}>
-        Try again
-      </Button>
+      <Button small label="Try again" onClick={onRetry} />
     </div>
   );
 }

@@ -7,9 +7,7 @@ import { go, useProject } from '../state';
 export function ToCommit({ children }: { children?: ReactNode }) {
   const none = useProject(({ state }) => state.phase === 'open' && state.info.counts.commits === 0);
   return none ? (
-    <Button look="primary" icon={FolderInput} onClick={() => go({ view: 'sessions' })}>
-      Import a history
-    </Button>
+    <Button look="primary" icon={FolderInput} label="Import a history" onClick={() => go({ view: 'sessions' })} />
   ) : (
     <Button look="primary" onClick={() => go({ view: 'chain' })}>
       {children ?? 'Select a commit in the chain'}

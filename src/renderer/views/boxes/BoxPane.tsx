@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { ArrowDownUp, ChevronDown, FilePlus, GitCommitHorizontal, ListPlus, Lock, Split } from 'lucide-react';
+import { ArrowDownUp, FilePlus, GitCommitHorizontal, ListPlus, Lock, Split } from 'lucide-react';
 import { useMemo, useRef, useState } from 'react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
@@ -54,24 +54,14 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
                 { value: 'cards', name: 'Cards', hint: 'All cards, including deleted and expired ones' },
               ]}
             />
-            <MenuButton
-              label="Change this box"
-              button={
-                <Button small>
-                  Change
-                  <ChevronDown size={12} aria-hidden />
-                </Button>
-              }
-              items={changesOf(box)}
-            />
+            <MenuButton label="Change this box" button={<Button small label="Change" opensMenu />} items={changesOf(box)} />
             <Button
               small
               icon={GitCommitHorizontal}
+              label="Commit"
               title="Create a commit from the conversation of this box"
               onClick={attempt(() => commitBox(box))}
-            >
-              Commit
-            </Button>
+            />
           </header>
           <BoxNotes box={box} cards={cards} />
           {as === 'cards' ? <CardsOfBox box={box} cards={cards.cards} /> : <Conversation blocks={conversation.entries} />}
@@ -96,11 +86,7 @@ function BoxNotes({ box, cards }: { box: Box; cards: Awaited<ReturnType<typeof a
     deletedCardIds.length > 0 && `${deletedCardIds.length} deleted`,
     expiredCardIds.length > 0 && `${expiredCardIds.length} expired`,
   ].filter(Boolean);
-  const link = (boxId: string) => (
-    <LinkButton className="mono" onClick={() => go({ box: boxId, card: undefined })}>
-      {say.shortId(boxId)}
-    </LinkButton>
-  );
+  const link = (boxId: string) => <LinkButton className="mono" label={say.shortId(boxId)} onClick={() => go({ box: boxId, card: undefined })} />;
   return (
     <>
       {box.held && (
@@ -132,7 +118,7 @@ function Conversation({ blocks: entries }: { blocks: Parameters<typeof joinCards
 }
 
 function BlockView({ block: { entry, cardId, result } }: { block: CardBlock }) {
-  const actions = <LinkButton onClick={() => go({ card: cardId })}>Card</LinkButton>;
+  const actions = <LinkButton label="Card" onClick={() => go({ card: cardId })} />;
   return result === undefined ? <EntryView entry={entry} actions={actions} /> : <ToolView call={entry} result={result} actions={actions} />;
 }
 

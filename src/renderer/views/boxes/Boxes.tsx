@@ -1,4 +1,4 @@
-import { Boxes as BoxesIcon, ChevronDown, FilePlus, PackagePlus, Plus } from 'lucide-react';
+import { Boxes as BoxesIcon, FilePlus, PackagePlus, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
@@ -60,18 +60,7 @@ function NewMenu({ commit }: { commit: ContextId | undefined }) {
     { name: 'Box…', icon: PackagePlus, act: open(newBoxForm()) },
     ...(commit ? [{ name: 'Box from the selected commit', icon: PackagePlus, act: attempt(() => createBox(commit)) }] : []),
   ];
-  return (
-    <MenuButton
-      label="New"
-      button={
-        <Button small icon={Plus}>
-          New
-          <ChevronDown size={12} aria-hidden />
-        </Button>
-      }
-      items={items}
-    />
-  );
+  return <MenuButton label="New" button={<Button small icon={Plus} label="New" opensMenu />} items={items} />;
 }
 
 function NothingYet() {

@@ -49,9 +49,7 @@ function CardPage({ card, history, boxes }: { card: Card; history: readonly Card
         <ul>
           {boxes.map((boxId) => (
             <li key={boxId}>
-              <LinkButton className="mono" onClick={() => go({ box: boxId, card: undefined })}>
-                {boxId}
-              </LinkButton>
+              <LinkButton className="mono" label={boxId} onClick={() => go({ box: boxId, card: undefined })} />
             </li>
           ))}
         </ul>
@@ -82,9 +80,7 @@ function CardHead({ card }: { card: Card }) {
       {card.deletedAt === undefined ? (
         <IconButton icon={Trash2} label="Delete card" onClick={removeCard(card)} />
       ) : (
-        <Button small icon={RotateCcw} onClick={restoreCard(card)}>
-          Restore
-        </Button>
+        <Button small icon={RotateCcw} label="Restore" onClick={restoreCard(card)} />
       )}
     </header>
   );

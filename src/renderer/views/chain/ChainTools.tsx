@@ -60,12 +60,11 @@ export function ChainTools({ list, total, session, typed, onType, branches, onBr
       <Button
         small
         icon={GitCompare}
+        label="Compare"
         disabled={!canCompare}
         title={canCompare ? 'Compare the two selected commits (d)' : 'Select a second commit with Ctrl+click or Space'}
         onClick={() => go({ view: 'compare', entry: undefined })}
-      >
-        Compare
-      </Button>
+      />
       {canFold && (
         <Button small look="plain" aria-pressed={fold} title="Show long runs without branches as one row" onClick={onFold}>
           {fold ? 'Unfold all' : 'Fold runs'}
@@ -83,9 +82,7 @@ export function TwoSelected({ commit, against }: { commit: ContextId; against: C
         <b>Two selected</b> <Title commit={commit} /> and <Title commit={against} />
       </span>
       <span className="grow" />
-      <Button small look="plain" onClick={() => move({ against: undefined })}>
-        Clear
-      </Button>
+      <Button small look="plain" label="Clear" onClick={() => move({ against: undefined })} />
     </div>
   );
 }

@@ -1,6 +1,4 @@
-import { useEffect, useRef } from 'react';
-import { clearCanvas } from '../../parts';
-import { useShownTheme } from '../../state';
+import { type Canvas, useDrawing } from '../../parts';
 import type { ChainRow, RowShape } from './rows';
 
 interface MinimapProps {
@@ -13,25 +11,12 @@ interface MinimapProps {
   readonly onScroll: (point: number) => void;
 }
 
-const width = 44;
 /** The largest height of a row, in pixels. */
 const tallest = 4;
 
 /** An overview of the whole chain: context size, compactions and errors. */
 export function Minimap({ list, rows, from, to, onScroll }: MinimapProps) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = useShownTheme();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme changes the colors of the page
-  useEffect(() => {
-    const element = canvas.current;
-    if (!element) return;
-    const paint = () => draw(element, list, rows);
-    const observer = new ResizeObserver(paint);
-    observer.observe(element);
-    paint();
-    return () => observer.disconnect();
-  }, [list, rows, theme]);
-
+  const { ref } = useDrawing((canvas, width) => draw(canvas, width, list, rows), [list, rows]);
   const scrollTo = (event: React.PointerEvent) => {
     const box = event.currentTarget.getBoundingClientRect();
     onScroll((event.clientY - box.top) / box.height);
@@ -48,17 +33,14 @@ export function Minimap({ list, rows, from, to, onScroll }: MinimapProps) {
         }}
         onPointerMove={(event) => event.buttons === 1 && scrollTo(event)}
       >
-        <canvas ref={canvas} />
+        <canvas ref={ref} />
         <div className="minimap-window" style={{ top: `${from * 100}%`, height: `${Math.max(2, (to - from) * 100)}%` }} />
       </div>
     </div>
   );
 }
 
-function draw(element: HTMLCanvasElement, list: readonly ChainRow[], shapes: readonly RowShape[]): void {
-  const canvas = clearCanvas(element, width);
-  if (!canvas) return;
-  const { context, height, color } = canvas;
+function draw({ context, height, color }: Canvas, width: number, list: readonly ChainRow[], shapes: readonly RowShape[]): void {
   const rows = list.map((item) => shapes[item.at]);
   const most = rows.reduce((max, row) => Math.max(max, row?.tokens ?? 0), 1);
   // If several rows share a line of pixels, a mark is fainter according to its share of the line.

@@ -10,11 +10,9 @@ export function NoCommits({ filtered }: { filtered: boolean }) {
       picture={<EmptyChain />}
       actions={
         filtered ? (
-          <Button onClick={() => go({ session: undefined })}>Show all sessions</Button>
+          <Button label="Show all sessions" onClick={() => go({ session: undefined })} />
         ) : (
-          <Button look="primary" icon={FolderInput} onClick={() => go({ view: 'sessions' })}>
-            Import a history
-          </Button>
+          <Button look="primary" icon={FolderInput} label="Import a history" onClick={() => go({ view: 'sessions' })} />
         )
       }
     >

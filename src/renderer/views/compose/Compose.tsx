@@ -105,16 +105,8 @@ function ComposedReply({ sending, onStop }: { sending: Sending; onStop: () => vo
     <section className="compose-reply rigid" aria-label="Reply of the model" aria-busy={state === 'running'}>
       <header className="thing-head bar wrap">
         <h3 className="grow">{state === 'running' ? 'The model replies…' : state === 'stopped' ? 'Stopped' : 'Reply'}</h3>
-        {state === 'running' && (
-          <Button small icon={Square} onClick={onStop}>
-            Stop
-          </Button>
-        )}
-        {commit && (
-          <Button small icon={BookOpen} onClick={() => openContext(commit)}>
-            Open in Context
-          </Button>
-        )}
+        {state === 'running' && <Button small icon={Square} label="Stop" onClick={onStop} />}
+        {commit && <Button small icon={BookOpen} label="Open in Context" onClick={() => openContext(commit)} />}
       </header>
       {error !== undefined && <ProblemLine>{describeProblem(error).message}</ProblemLine>}
       <div className="compose-reply-text">

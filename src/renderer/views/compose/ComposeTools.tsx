@@ -35,24 +35,16 @@ export function ComposeTools({ ofProject, trial, onChange, commit, onSend, onSta
         onChange={(text) => onChange({ ...trial, query: text })}
       />
       <IconButton icon={RotateCcw} label="Reset to the recorded context" disabled={trial === asRecorded} onClick={() => onChange(asRecorded)} />
-      <Button icon={Archive} title="Save the shared state of the agents with this commit, or use a saved one" onClick={onState}>
-        State…
-      </Button>
-      <Button icon={Send} look="primary" title="Send these messages to a model, on a new chain" onClick={onSend}>
-        Send…
-      </Button>
+      <Button icon={Archive} label="State…" title="Save the shared state of the agents with this commit, or use a saved one" onClick={onState} />
+      <Button icon={Send} look="primary" label="Send…" title="Send these messages to a model, on a new chain" onClick={onSend} />
       <MenuButton
         label="Copy as JSON"
-        button={<Button icon={Braces}>Copy</Button>}
+        button={<Button icon={Braces} label="Copy" />}
         items={wires.map((provider) => ({ name: `For ${wireNames[provider]}`, act: attempt(() => copyBody(commit, trial, provider)) }))}
       />
       <MenuButton
         label="Compact"
-        button={
-          <Button icon={Scissors} title="Replace old messages by a summary, on a new branch">
-            Compact
-          </Button>
-        }
+        button={<Button icon={Scissors} label="Compact" title="Replace old messages by a summary, on a new branch" />}
         items={[
           { name: 'With extracts, without a model', act: attempt(() => compactHere(commit, undefined)) },
           ...writers.map(({ id, title, models }) => ({

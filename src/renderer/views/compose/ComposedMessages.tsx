@@ -48,10 +48,7 @@ export function ComposedMessages({ input, first }: ComposedMessagesProps) {
       </h3>
       {problem !== undefined && (
         <ProblemLine>
-          {describeProblem(problem).message}{' '}
-          <Button small onClick={ranges.retry}>
-            Load again
-          </Button>
+          {describeProblem(problem).message} <Button small label="Load again" onClick={ranges.retry} />
         </ProblemLine>
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling list must be reachable by keyboard */}
@@ -94,7 +91,7 @@ function Message({ row, whole }: { row: TrialRow; whole: () => Promise<string> }
         </span>
         <span className="badge">{layerName(layer)}</span>
         <span className="grow" />
-        {entryKey && <LinkButton onClick={() => go({ view: 'context', entry: entryKey })}>Show in Context</LinkButton>}
+        {entryKey && <LinkButton label="Show in Context" onClick={() => go({ view: 'context', entry: entryKey })} />}
         {!isEmpty && <Estimate className="muted" of={row.tokens} />}
       </header>
       {isEmpty ? (

@@ -68,11 +68,10 @@ function SavedBlocks({ project, layer, value, onValue }: { project: string; laye
       <Button
         small
         icon={Save}
+        label="Save block"
         disabled={name.trim() === '' || value.trim() === ''}
         onClick={() => perform(saveBlock(all, name.trim(), layer, value), 'Block saved')}
-      >
-        Save block
-      </Button>
+      />
       {problem && <ProblemLine>{problem}</ProblemLine>}
     </div>
   );

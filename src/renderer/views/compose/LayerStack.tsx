@@ -58,7 +58,7 @@ function Layer({ layer, most, now, tried, onEdit }: LayerProps) {
         <i style={{ width: `${(layer.tokens / most) * 100}%` }} />
       </div>
       <p className="muted small">
-        {origin?.entryKey ? <LinkButton onClick={() => go({ view: 'context', entry: origin.entryKey })}>{layer.origin}</LinkButton> : layer.origin}
+        {origin?.entryKey ? <LinkButton label={layer.origin} onClick={() => go({ view: 'context', entry: origin.entryKey })} /> : layer.origin}
       </p>
       {dropped.map((one) => (
         <p key={one.reason} className="layer-dropped small">

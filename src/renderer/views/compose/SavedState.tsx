@@ -34,17 +34,14 @@ export function SavedStateSheet({ project, commit, blocks, onClose, onUse }: Sav
       footer={
         <>
           <span className="grow" />
-          <Button onClick={onClose}>Close</Button>
-          <Button icon={Save} disabled={saved === undefined} onClick={attempt(() => save())}>
-            Save with this commit
-          </Button>
+          <Button label="Close" onClick={onClose} />
+          <Button icon={Save} label="Save with this commit" disabled={saved === undefined} onClick={attempt(() => save())} />
           <Button
             look="primary"
+            label="Use the saved blocks"
             disabled={saved === undefined || Object.keys(saved.contexts).length === 0}
             onClick={() => saved && onUse(saved.contexts)}
-          >
-            Use the saved blocks
-          </Button>
+          />
         </>
       }
     >

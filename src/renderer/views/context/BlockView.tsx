@@ -23,11 +23,7 @@ export function BlockView({ block, entries, height, subagent, onFork, onEdit }: 
   const actions = (
     <>
       <IconButton small icon={ClipboardCopy} label="Copy this entry" onClick={() => void copy(shownWords(entry), 'Copied the entry')} />
-      {isEditable(entry) && (
-        <Button small icon={Pencil} onClick={() => onEdit(entry)}>
-          Edit &amp; fork
-        </Button>
-      )}
+      {isEditable(entry) && <Button small icon={Pencil} label="Edit &amp; fork" onClick={() => onEdit(entry)} />}
       <IconButton small icon={GitFork} label="Fork from here" keys="f" onClick={onFork} />
     </>
   );
@@ -37,9 +33,7 @@ export function BlockView({ block, entries, height, subagent, onFork, onEdit }: 
       <ToolView call={entry} result={block.result === null ? null : entries.at(block.result)} actions={actions} />
       {subagent && (
         <div className="subagent">
-          <Button small icon={Bot} onClick={() => go({ commit: subagent, entry: undefined, stop: undefined })}>
-            Open the subagent’s context
-          </Button>
+          <Button small icon={Bot} label="Open the subagent’s context" onClick={() => go({ commit: subagent, entry: undefined, stop: undefined })} />
         </div>
       )}
     </>
@@ -57,7 +51,7 @@ export function Seam({ project, commit, stop }: { project: string; commit: Conte
   return (
     <div className="seam wrap small">
       <span>{stop === 'root' ? 'Compaction: the model continued from this summary' : 'This summary replaced everything before it'}</span>
-      {parent && <LinkButton onClick={() => go({ commit: parent, entry: undefined, stop: undefined })}>Show what it replaced</LinkButton>}
+      {parent && <LinkButton label="Show what it replaced" onClick={() => go({ commit: parent, entry: undefined, stop: undefined })} />}
       {query.data?.type === 'compaction' && <CompactionLoss project={project} commit={commit} />}
     </div>
   );

@@ -43,11 +43,7 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
           ]}
         />
         <span className="grow" />
-        {draft && !draft.open && (
-          <Button small icon={Pencil} onClick={openDraft} title="Go on with the edited prompt">
-            Continue the draft
-          </Button>
-        )}
+        {draft && !draft.open && <Button small icon={Pencil} label="Continue the draft" onClick={openDraft} title="Go on with the edited prompt" />}
         <IconButton
           icon={unsent ? Eye : EyeOff}
           label={unsent ? 'Hide what was never sent' : 'Show what was never sent to the model'}
@@ -56,12 +52,8 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
         />
         <IconButton icon={Search} label="Find in context" keys="/" onClick={onFind} aria-pressed={finding} />
         <CopyMenu shown={shown} entry={selectedEntry >= 0 ? entries.at(selectedEntry) : undefined} />
-        <Button small icon={GitFork} onClick={() => reader.fork()} title="Fork from the selected entry (f)">
-          Fork
-        </Button>
-        <Button small icon={Download} onClick={() => show({ kind: 'export', commit, stop })} title="Export this context (e)">
-          Export
-        </Button>
+        <Button small icon={GitFork} label="Fork" onClick={() => reader.fork()} title="Fork from the selected entry (f)" />
+        <Button small icon={Download} label="Export" onClick={() => show({ kind: 'export', commit, stop })} title="Export this context (e)" />
       </div>
       <p className="context-size">
         {outline.isPart ? (

@@ -53,19 +53,11 @@ export function EditPrompt({ project, draft, below }: EditPromptProps) {
         <Button look="primary" icon={SquareTerminal} disabled={disabled} onClick={continueIn} title="Ctrl+Enter">
           {step.phase === 'working' ? step.what : `Continue in ${agents[agent].name}`}
         </Button>
-        <Button icon={Play} disabled={disabled} onClick={() => void run('Forking…', openFork('run'))}>
-          Run here
-        </Button>
-        <Button icon={GitBranch} disabled={disabled} onClick={() => void run('Forking…', openFork('context'))}>
-          Keep as branch
-        </Button>
+        <Button icon={Play} label="Run here" disabled={disabled} onClick={() => void run('Forking…', openFork('run'))} />
+        <Button icon={GitBranch} label="Keep as branch" disabled={disabled} onClick={() => void run('Forking…', openFork('context'))} />
         <span className="grow" />
-        <Button look="plain" icon={RotateCcw} disabled={text === original} onClick={() => keep({ text: original })}>
-          Restore the original
-        </Button>
-        <Button look="plain" icon={Trash2} onClick={() => discard(project, draft)}>
-          Discard
-        </Button>
+        <Button look="plain" icon={RotateCcw} label="Restore the original" disabled={text === original} onClick={() => keep({ text: original })} />
+        <Button look="plain" icon={Trash2} label="Discard" onClick={() => discard(project, draft)} />
       </div>
       <p className="muted small">Draft saved. It survives Escape, a reload and a restart.</p>
       {below > 0 && (

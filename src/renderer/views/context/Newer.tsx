@@ -21,11 +21,7 @@ export function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) 
         <input type="checkbox" checked={follows} onChange={(event) => useUi.setState({ followsTurns: event.target.checked })} />
         Follow
       </label>
-      {later && (
-        <Button small look="primary" onClick={() => go({ commit: later.id, entry: undefined })}>
-          Show
-        </Button>
-      )}
+      {later && <Button small look="primary" label="Show" onClick={() => go({ commit: later.id, entry: undefined })} />}
     </output>
   );
 }

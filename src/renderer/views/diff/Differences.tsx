@@ -74,10 +74,7 @@ export const Ancestor = ({ base }: { base: ContextId | null }) => (
   <span className="muted diff-ancestor">
     {base ? (
       <>
-        common ancestor{' '}
-        <LinkButton className="mono" onClick={() => go({ view: 'chain', commit: base })}>
-          {say.shortId(base)}
-        </LinkButton>
+        common ancestor <LinkButton className="mono" label={say.shortId(base)} onClick={() => go({ view: 'chain', commit: base })} />
       </>
     ) : (
       'no common ancestor'

@@ -105,22 +105,20 @@ function Actions({ exporting, fileName, isMain }: { exporting: Exporting; fileNa
       </span>
       <Button
         icon={ClipboardCopy}
+        label="Copy"
         disabled={blocked !== undefined || !isText}
         aria-describedby="export-blocked"
         title={format && !isText ? 'This format is not text. Download it instead.' : undefined}
         onClick={() => void take(({ text = '' }) => copy(text, 'Copied the export'))}
-      >
-        Copy
-      </Button>
+      />
       <Button
         {...(isMain && { look: 'primary' })}
         icon={Download}
+        label="Download"
         disabled={blocked !== undefined}
         aria-describedby="export-blocked"
         onClick={() => void take((written) => download(decodeContent(written), fileName, format?.contentType ?? 'text/plain'))}
-      >
-        Download
-      </Button>
+      />
     </>
   );
 }

@@ -34,11 +34,7 @@ export function RedactionChoice({ exporting }: { exporting: ReturnType<typeof us
 /** The replacements, shown before anything is written. Only placeholders are shown, never the secrets. */
 function Redactions({ found }: { found: Query<readonly Redaction[]> }) {
   if (found.status === 'idle') return null;
-  const button = (name: string, act: () => void) => (
-    <Button small onClick={act}>
-      {name}
-    </Button>
-  );
+  const button = (name: string, act: () => void) => <Button small label={name} onClick={act} />;
   if (found.status === 'loading')
     return (
       <p role="status" className="row">

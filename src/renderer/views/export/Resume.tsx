@@ -19,14 +19,14 @@ export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent
       footer={
         done ? (
           <>
-            <Button onClick={dismiss}>Close</Button>
+            <Button label="Close" onClick={dismiss} />
             <Button look="primary" icon={ClipboardCopy} autoFocus onClick={() => void copy(done.command, 'Copied the command')}>
               Copy command
             </Button>
           </>
         ) : (
           <>
-            <Button onClick={dismiss}>Cancel</Button>
+            <Button label="Cancel" onClick={dismiss} />
             <Button look="primary" icon={FileOutput} disabled={state.phase === 'writing'} onClick={() => void write()}>
               {state.phase === 'writing' ? 'Writing the session…' : 'Write session'}
             </Button>

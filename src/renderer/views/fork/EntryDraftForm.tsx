@@ -105,10 +105,8 @@ function DraftForm({ entry, draft, onDone, onCancel }: DraftFormProps) {
       {entry?.kind === 'thinking' && <p className="notice-line">Changed thinking loses its signature. Most providers do not send it to the model.</p>}
       {problem && <ProblemLine>{problem}</ProblemLine>}
       <div className="row">
-        <Button look="primary" onClick={done}>
-          Apply
-        </Button>
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button look="primary" label="Apply" onClick={done} />
+        <Button label="Cancel" onClick={onCancel} />
       </div>
     </div>
   );

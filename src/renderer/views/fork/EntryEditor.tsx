@@ -78,17 +78,9 @@ function PairQuestion({ rows, index, onDrop, onKeep }: PairQuestionProps) {
           : 'This result belongs to a call, which would have no result.'}{' '}
         Drop both?
       </span>
-      <Button small autoFocus onClick={() => onDrop([index, partnerOf(rows, index) ?? index])}>
-        Drop both
-      </Button>
-      {kind === 'tool_result' && (
-        <Button small onClick={() => onDrop([index])}>
-          Drop only the result
-        </Button>
-      )}
-      <Button small look="plain" onClick={onKeep}>
-        Keep both
-      </Button>
+      <Button small label="Drop both" autoFocus onClick={() => onDrop([index, partnerOf(rows, index) ?? index])} />
+      {kind === 'tool_result' && <Button small label="Drop only the result" onClick={() => onDrop([index])} />}
+      <Button small look="plain" label="Keep both" onClick={onKeep} />
     </div>
   );
 }

@@ -48,9 +48,7 @@ export function EntryRows(props: EntryRowsProps) {
           <IconButton small icon={Trash2} label="Remove appended entry" onClick={() => onRemoveAppended(n)} />
         </div>
       ))}
-      <Button icon={Plus} onClick={() => onWrite({ kind: 'append' })} className="fork-append">
-        Append an entry
-      </Button>
+      <Button icon={Plus} onClick={() => onWrite({ kind: 'append' })} className="fork-append" label="Append an entry" />
     </>
   );
 }

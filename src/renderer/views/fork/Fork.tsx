@@ -151,11 +151,7 @@ function Notices({ plan, nothing, onCut }: { plan: ForkPlan; nothing: boolean; o
             {openCalls.length === 1 ? 'One tool call has' : `${openCalls.length} tool calls have`} no result after the cut. An export closes open
             calls as the agent does.
           </span>
-          {closeAt !== undefined && (
-            <Button small onClick={() => onCut(closeAt)}>
-              Keep the results
-            </Button>
-          )}
+          {closeAt !== undefined && <Button small label="Keep the results" onClick={() => onCut(closeAt)} />}
         </div>
       )}
     </>
@@ -201,15 +197,9 @@ function Created({ fork, unchanged }: { fork: Commit; unchanged: boolean }) {
       onClose={dismiss}
       footer={
         <>
-          <Button icon={Download} onClick={() => show({ kind: 'export', commit: fork.id, stop: 'compaction' })}>
-            Export
-          </Button>
-          <Button icon={Play} onClick={() => show({ kind: 'resume', commit: fork.id, agent })}>
-            Resume in {agents[agent].name}
-          </Button>
-          <Button look="primary" autoFocus onClick={open}>
-            Open fork
-          </Button>
+          <Button icon={Download} label="Export" onClick={() => show({ kind: 'export', commit: fork.id, stop: 'compaction' })} />
+          <Button icon={Play} label={`Resume in ${agents[agent].name}`} onClick={() => show({ kind: 'resume', commit: fork.id, agent })} />
+          <Button look="primary" label="Open fork" autoFocus onClick={open} />
         </>
       }
     >

@@ -1,4 +1,4 @@
-import { ArrowRightLeft, ChevronDown, CircleHelp, GitFork, Play, Send, UserPlus } from 'lucide-react';
+import { ArrowRightLeft, CircleHelp, GitFork, Play, Send, UserPlus } from 'lucide-react';
 import { api } from '../../client';
 import { askToDelegate, askToLaunch, expertForm, forkJoinForm, registerForm } from '../../forms';
 import { Answer, attempt, Button, Empty, MenuButton, type MenuEntry, Switch, say } from '../../parts';
@@ -17,18 +17,7 @@ function HandOverMenu() {
     'line',
     { name: 'Register an agent…', icon: UserPlus, act: () => ask(registerForm()) },
   ];
-  return (
-    <MenuButton
-      label="Ways to hand over"
-      button={
-        <Button small look="primary">
-          Hand over
-          <ChevronDown size={12} aria-hidden />
-        </Button>
-      }
-      items={items}
-    />
-  );
+  return <MenuButton label="Ways to hand over" button={<Button small look="primary" label="Hand over" opensMenu />} items={items} />;
 }
 
 /** A map of handovers between agents, and a form to pack a box by hand. */

@@ -64,16 +64,13 @@ function PackTicket({ ticket: { ticketId, title, contextId }, onBox }: { ticket:
           <Button
             small
             icon={PackagePlus}
+            label={isSent ? 'Context added' : 'Add its context'}
             disabled={isSent}
             title={`Adds a box with the context ${contextId}`}
             onClick={attempt(() => send(contextId as ContextId))}
-          >
-            {isSent ? 'Context added' : 'Add its context'}
-          </Button>
+          />
         )}
-        <Button small look="plain" onClick={() => go({ ticket: undefined })}>
-          Remove ticket
-        </Button>
+        <Button small look="plain" label="Remove ticket" onClick={() => go({ ticket: undefined })} />
       </span>
     </div>
   );

@@ -37,9 +37,7 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
                   {dropped.length > 0 && `, ${say.plural(dropped.length, 'duplicate')} dropped`}
                 </span>
                 <span className="grow" />
-                <Button small look="primary" icon={Package} onClick={attempt(() => createBox(input))}>
-                  Create box
-                </Button>
+                <Button small look="primary" icon={Package} label="Create box" onClick={attempt(() => createBox(input))} />
               </header>
               <div className="pack-cards overflows">
                 <Packed rows={cards} dropped={dropped} />

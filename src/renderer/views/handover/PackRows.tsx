@@ -3,7 +3,7 @@ import { Fragment, type ReactNode, useState } from 'react';
 import type { Agent, BoxRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { boxName } from '../../forms';
-import { attempt, Button, IconButton, Input, Select, TextArea } from '../../parts';
+import { attempt, Button, Checkbox, IconButton, Input, Select, TextArea } from '../../parts';
 import { refreshProject } from '../../state';
 import type { PackForm } from './form';
 
@@ -151,10 +151,9 @@ export function InheritedBoxes({ form, onChange, boxes }: RowsProps & { readonly
           onChange={(boxId) => onChange({ boxes: [...form.boxes, boxId] })}
         />
       )}
-      <label className="row gap-6 shrinks">
-        <input type="checkbox" checked={form.parent} onChange={(event) => onChange({ parent: event.target.checked })} />
+      <Checkbox className="row gap-6 shrinks" checked={form.parent} onChange={(parent) => onChange({ parent })}>
         Say which agent hands it over
-      </label>
+      </Checkbox>
     </PackPart>
   );
 }
@@ -211,9 +210,7 @@ function NewProfile() {
       <p className="muted">No profiles yet. A profile describes an agent by name and system prompt.</p>
       <Input placeholder="Name" label="Name of the profile" value={name} onChange={setName} />
       <TextArea rows={3} placeholder="System prompt" label="System prompt" value={prompt} onChange={setPrompt} />
-      <Button small icon={Plus} disabled={name.trim() === ''} onClick={attempt(() => create())}>
-        Create profile
-      </Button>
+      <Button small icon={Plus} label="Create profile" disabled={name.trim() === ''} onClick={attempt(() => create())} />
     </>
   );
 }

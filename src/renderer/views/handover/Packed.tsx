@@ -21,7 +21,7 @@ export function Packed({ rows, dropped }: { rows: readonly PackedRow[]; dropped:
               <Reason row={row} />
               {row.state && <span className="badge">{row.state}</span>}
               <span className="grow" />
-              {row.cardId && <LinkButton onClick={() => go({ view: 'boxes', card: row.cardId })}>Card</LinkButton>}
+              {row.cardId && <LinkButton label="Card" onClick={() => go({ view: 'boxes', card: row.cardId })} />}
             </p>
             <p className="packed-type">
               {row.type} <span className="muted">{row.role}</span>
@@ -59,10 +59,7 @@ function Reason({ row }: { row: PackedRow }) {
           Inherited{' '}
           {row.boxId && (
             <>
-              from box{' '}
-              <LinkButton className="mono" onClick={() => openBox(row.boxId)}>
-                {say.shortId(row.boxId)}
-              </LinkButton>
+              from box <LinkButton className="mono" label={say.shortId(row.boxId)} onClick={() => openBox(row.boxId)} />
             </>
           )}
         </span>

@@ -29,9 +29,7 @@ export function SavedPacks({ project, form, onLoad }: { project: string; form: P
           if (card) onLoad(formOfSaved(card, form));
         }}
       />
-      <Button small icon={Save} onClick={() => ask(saveForm(form, saved, onLoad))}>
-        Save…
-      </Button>
+      <Button small icon={Save} label="Save…" onClick={() => ask(saveForm(form, saved, onLoad))} />
       {chosen && <IconButton small icon={Trash2} label={`Delete ${savedName(chosen)}`} onClick={attempt(() => remove(chosen))} />}
     </div>
   );

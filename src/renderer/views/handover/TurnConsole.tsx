@@ -21,19 +21,13 @@ export function TurnConsole({ project, turn }: { project: string; turn: AgentTur
           </p>
           <div className="row wrap gap-6">
             {turn.status === 'dispatched' && (
-              <Button small look="primary" icon={SquareTerminal} onClick={attempt(() => beginTurn(turn))}>
-                Begin by hand
-              </Button>
+              <Button small look="primary" icon={SquareTerminal} label="Begin by hand" onClick={attempt(() => beginTurn(turn))} />
             )}
             {turn.status !== 'queued' && !isWorkedOn && (
-              <Button small icon={Play} onClick={() => ask(runForm({ turnId: turn.agentTurnId }, 'Run this turn'))}>
-                Run here…
-              </Button>
+              <Button small icon={Play} label="Run here…" onClick={() => ask(runForm({ turnId: turn.agentTurnId }, 'Run this turn'))} />
             )}
             {steps.map((step) => (
-              <Button key={step} small onClick={() => ask(stepForm(turn, step))}>
-                {stepNames[step]}…
-              </Button>
+              <Button key={step} small label={`${stepNames[step]}…`} onClick={() => ask(stepForm(turn, step))} />
             ))}
           </div>
         </>

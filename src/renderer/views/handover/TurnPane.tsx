@@ -17,17 +17,9 @@ const readContext = async (boxId: string) => {
 export function TurnPane({ project, turn, agents }: { project: string; turn: MapTurn; agents: readonly Agent[] }) {
   const query = useQuery(`${project} ${turn.contextBoxId}`, () => readContext(turn.contextBoxId));
   const name = (agentId: string | undefined): string => agents.find((agent) => agent.agentId === agentId)?.displayName ?? agentId ?? 'unknown';
-  const boxLink = (boxId: string): ReactNode => (
-    <LinkButton className="mono" onClick={() => openBox(boxId)}>
-      {say.shortId(boxId)}
-    </LinkButton>
-  );
+  const boxLink = (boxId: string): ReactNode => <LinkButton className="mono" label={say.shortId(boxId)} onClick={() => openBox(boxId)} />;
   const contextLink = (commit: ContextId | undefined, label: string) =>
-    commit && (
-      <Button small icon={BookOpen} onClick={() => openContext(commit)}>
-        {label}
-      </Button>
-    );
+    commit && <Button small icon={BookOpen} label={label} onClick={() => openContext(commit)} />;
   return (
     <aside className="turn-pane stack" aria-label="Handover">
       <header className="thing-head bar wrap">
@@ -77,7 +69,7 @@ function TurnsOf({ project, turn }: { project: string; turn: MapTurn }) {
       <ul>
         {others.map((other) => (
           <li key={other.agentTurnId}>
-            <LinkButton onClick={() => go({ turn: other.agentTurnId })}>{say.instant(other.createdAt)}</LinkButton>{' '}
+            <LinkButton label={say.instant(other.createdAt)} onClick={() => go({ turn: other.agentTurnId })} />{' '}
             <span className="muted">{other.status}</span>
           </li>
         ))}

@@ -71,32 +71,19 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
       {commit.damaged && <Damaged />}
       <SummaryField key={commit.id} commit={commit} />
       <div className="inspector-actions row wrap gap-6">
-        {view !== 'context' && (
-          <Button small look="primary" icon={BookOpen} onClick={() => openContext(commit.id)}>
-            Open context
-          </Button>
-        )}
-        <Button small icon={Pencil} title="Edit the prompt of this turn and fork" onClick={() => editOrFork(commit.id)}>
-          Edit &amp; fork
-        </Button>
+        {view !== 'context' && <Button small look="primary" icon={BookOpen} label="Open context" onClick={() => openContext(commit.id)} />}
+        <Button small icon={Pencil} label="Edit &amp; fork" title="Edit the prompt of this turn and fork" onClick={() => editOrFork(commit.id)} />
         {forked && (
           <Button
             small
             icon={CirclePlay}
+            label="Run here…"
             title="Let a model or an agent answer this fork"
             onClick={() => ask(runForm({ commit: commit.id }, 'Run here'))}
-          >
-            Run here…
-          </Button>
+          />
         )}
-        {forked && (
-          <Button small title="Compare with the original" onClick={attempt(() => compareWithOriginal(commit.id))}>
-            Compare
-          </Button>
-        )}
-        <Button small title={`Resume in ${agents[agent].name}`} onClick={() => show({ kind: 'resume', commit: commit.id, agent })}>
-          Resume
-        </Button>
+        {forked && <Button small label="Compare" title="Compare with the original" onClick={attempt(() => compareWithOriginal(commit.id))} />}
+        <Button small label="Resume" title={`Resume in ${agents[agent].name}`} onClick={() => show({ kind: 'resume', commit: commit.id, agent })} />
       </div>
       <Handed project={project} commit={commit} />
       <WorkFacts facts={facts} commit={commit} />

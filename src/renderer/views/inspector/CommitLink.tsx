@@ -4,7 +4,5 @@ import { go } from '../../state';
 
 /** A commit's short id that selects the commit. */
 export const CommitLink = ({ id }: { id: ContextId }) => (
-  <LinkButton className="mono commit-link" onClick={() => go({ commit: id, entry: undefined })}>
-    {say.shortId(id)}
-  </LinkButton>
+  <LinkButton className="mono commit-link" label={say.shortId(id)} onClick={() => go({ commit: id, entry: undefined })} />
 );

@@ -19,7 +19,7 @@ export function ForksHere({ commit, facts }: { commit: ShownCommit; facts: Chain
             <LinkButton className="ellipsis grow" title={facts.summaries.get(id) ?? id} onClick={() => go({ commit: id, entry: undefined })}>
               {say.firstLine(facts.summaries.get(id) ?? 'No title', 80)}
             </LinkButton>
-            <LinkButton onClick={() => openComparison(id, commit.id)}>Compare</LinkButton>
+            <LinkButton label="Compare" onClick={() => openComparison(id, commit.id)} />
           </li>
         ))}
       </ul>

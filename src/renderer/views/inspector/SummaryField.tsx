@@ -52,12 +52,8 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
           event.stopPropagation();
         }}
       />
-      <Button small type="submit" look="primary">
-        Save
-      </Button>
-      <Button small onClick={() => setEditing(false)}>
-        Cancel
-      </Button>
+      <Button small type="submit" look="primary" label="Save" />
+      <Button small label="Cancel" onClick={() => setEditing(false)} />
     </form>
   );
 }

@@ -56,9 +56,7 @@ export function Controls({ before, steps, turns, turnIndex, player, axis, onTurn
         {step?.at && <When at={step.at} className="muted replay-time" />}
         {actions && (
           <>
-            <Button small icon={Repeat} onClick={() => go({ view: 'run', commit: actions.turn, entry: undefined })}>
-              Run again
-            </Button>
+            <Button small icon={Repeat} label="Run again" onClick={() => go({ view: 'run', commit: actions.turn, entry: undefined })} />
             <IconButton
               icon={BookOpen}
               label="Open in Context"

@@ -1,7 +1,6 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { ReplayStep, TurnRow } from '../../../core/contract/index.js';
-import { type Canvas, clearCanvas, Estimate, say, speaker, useWidth } from '../../parts';
-import { useShownTheme } from '../../state';
+import { type Canvas, Estimate, say, speaker, useDrawing } from '../../parts';
 import { type Axis, placeAt } from './axis';
 
 interface TrackProps {
@@ -14,23 +13,13 @@ interface TrackProps {
 
 /** The timeline of the replay: tokens in the window, starts of turns, compactions, errors and pauses. */
 export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = useShownTheme();
-  const width = useWidth(canvas);
   const [pointed, setPointed] = useState<{ place: number; x: number }>();
   const most = useMemo(() => steps.reduce((max, step) => Math.max(max, step.window), 1), [steps]);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new theme needs new colors
-  useEffect(() => {
-    const element = canvas.current;
-    const drawn = element && width > 0 ? clearCanvas(element, width) : undefined;
-    if (drawn) draw(drawn, width, { steps, turns, axis, most });
-  }, [steps, turns, axis, most, width, theme]);
-
+  const { ref, width } = useDrawing((canvas, width) => draw(canvas, width, { steps, turns, axis, most }), [steps, turns, axis, most]);
   const length = axis.length || 1;
   const at = ((axis.times[place] ?? 0) / length) * 100;
   const pointAt = (clientX: number): number => {
-    const box = canvas.current?.getBoundingClientRect();
+    const box = ref.current?.getBoundingClientRect();
     return box ? placeAt(axis, Math.max(0, Math.min(1, (clientX - box.left) / box.width)) * length) : 0;
   };
   const step = pointed && steps[pointed.place];
@@ -38,7 +27,7 @@ export function Track({ steps, turns, axis, place, onGo }: TrackProps) {
   return (
     <div className="track rigid">
       <canvas
-        ref={canvas}
+        ref={ref}
         role="slider"
         tabIndex={0}
         data-list

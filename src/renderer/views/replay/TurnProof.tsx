@@ -16,9 +16,7 @@ export function TurnProof({ project, turn }: { project: string; turn: TurnRow })
       {!wanted && (
         <>
           <p className="muted">Reconstruct the requests of this turn and compare them with the recorded digests.</p>
-          <Button small icon={ShieldCheck} onClick={() => setWanted(true)}>
-            Verify this turn
-          </Button>
+          <Button small icon={ShieldCheck} label="Verify this turn" onClick={() => setWanted(true)} />
         </>
       )}
       <Answer query={query} what="Cannot verify this turn" loading="Reconstructing the requests" lines={3}>

@@ -1,4 +1,5 @@
 import type { ReplayStep } from '../../../core/contract/index.js';
+import { countLeading } from '../../parts';
 
 /** The time of each step in milliseconds of playback: real time with long pauses shortened. */
 export interface Axis {
@@ -34,15 +35,7 @@ export function axisOf(steps: readonly Pick<ReplayStep, 'at'>[]): Axis {
 }
 
 /** The place of the last step at or before a playback time; 0 before the first. */
-export function placeAt({ times }: Axis, time: number): number {
-  let [low, high] = [0, times.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((times[middle] ?? 0) <= time) low = middle;
-    else high = middle - 1;
-  }
-  return Math.max(0, low);
-}
+export const placeAt = ({ times }: Axis, time: number): number => Math.max(0, countLeading(times.length, (place) => (times[place] ?? 0) <= time) - 1);
 
 export const speeds = [0.5, 1, 2, 5, 10, 25, 100] as const;
 

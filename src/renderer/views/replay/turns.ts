@@ -1,5 +1,5 @@
 import type { ContextId, KnownFile, ReplayStep, TurnRow } from '../../../core/contract/index.js';
-import type { EntryBlock } from '../../parts';
+import { countLeading, type EntryBlock } from '../../parts';
 
 /** The steps that are loaded first, because a long chain has hundreds of thousands. */
 export const firstSteps = 500;
@@ -30,15 +30,8 @@ export function placeOfTurn(turns: readonly TurnPlace[], stepCount: number, plac
 }
 
 /** The number of blocks that have begun at a step. A late result belongs to its call's block, so later blocks may come before it. */
-export function blocksUpTo(blocks: readonly Pick<EntryBlock, 'first'>[], place: number): number {
-  let [low, high] = [0, blocks.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((blocks[middle]?.first ?? 0) <= place) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+export const blocksUpTo = (blocks: readonly Pick<EntryBlock, 'first'>[], place: number): number =>
+  countLeading(blocks.length, (at) => (blocks[at]?.first ?? 0) <= place);
 
 /** The step of the last change up to a step; of the last read if nothing was changed. */
 export function lastChange(touches: KnownFile['touches'], step: number): number {

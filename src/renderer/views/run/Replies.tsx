@@ -18,32 +18,23 @@ export function Replies({ job, turn }: { job: RunJob; turn: Turn }) {
         </span>
         <span className="grow" />
         {job.state === 'running' ? (
-          <Button small icon={Square} onClick={job.stop}>
-            Stop
-          </Button>
+          <Button small icon={Square} label="Stop" onClick={job.stop} />
         ) : (
-          <Button small icon={RotateCcw} onClick={() => void startRun(job.project, input)}>
-            Run again
-          </Button>
+          <Button small icon={RotateCcw} label="Run again" onClick={() => void startRun(job.project, input)} />
         )}
         {job.state === 'done' && input.provider === 'recorded' && commits.length === 0 && (
-          <Button small icon={GitBranch} onClick={() => void startRun(job.project, { ...input, keep: true })}>
-            Keep as branch
-          </Button>
+          <Button small icon={GitBranch} label="Keep as branch" onClick={() => void startRun(job.project, { ...input, keep: true })} />
         )}
         {commits.length > 1 && (
           <Button
             small
             icon={Columns3}
+            label="Compare all"
             onClick={() => go({ view: 'compare', commit: commits[0], against: turn.turnId, others: commits.slice(1).join(','), entry: undefined })}
-          >
-            Compare all
-          </Button>
+          />
         )}
         {commits.length === 1 && (
-          <Button small icon={GitCompare} onClick={() => openComparison(commits[0], turn.turnId)}>
-            Compare with recorded reply
-          </Button>
+          <Button small icon={GitCompare} label="Compare with recorded reply" onClick={() => openComparison(commits[0], turn.turnId)} />
         )}
       </header>
       {job.state === 'failed' && samples.every((sample) => sample.state !== 'failed') && (

@@ -55,12 +55,8 @@ export function Reply({ sample, number, isAlone, turnId }: { sample: Sample; num
       </div>
       {commit && (
         <footer className="reply-foot line-above row wrap small">
-          <Button small icon={BookOpen} onClick={() => openContext(commit)}>
-            Open branch
-          </Button>
-          <Button small icon={GitCompare} onClick={() => openComparison(commit, turnId)}>
-            Compare
-          </Button>
+          <Button small icon={BookOpen} label="Open branch" onClick={() => openContext(commit)} />
+          <Button small icon={GitCompare} label="Compare" onClick={() => openComparison(commit, turnId)} />
         </footer>
       )}
     </article>
@@ -165,12 +161,8 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
           The tool failed
         </Checkbox>
         <span className="grow" />
-        <Button small disabled={isSent} onClick={() => send(undefined)}>
-          Stop the run
-        </Button>
-        <Button small type="submit" look="primary" disabled={isSent}>
-          Send result
-        </Button>
+        <Button small label="Stop the run" disabled={isSent} onClick={() => send(undefined)} />
+        <Button small type="submit" look="primary" label="Send result" disabled={isSent} />
       </div>
     </form>
   );

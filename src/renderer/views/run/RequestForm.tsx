@@ -69,9 +69,7 @@ export function RequestForm({ turn, request: recorded, providers, outline, onRun
         <Button icon={FlaskConical} disabled={cannotRun} onClick={attempt(async () => ask(await caseForm({ ...input, turnId: turn.turnId })))}>
           Add to experiment…
         </Button>
-        <Button type="submit" look="primary" icon={Play} disabled={cannotRun}>
-          {input.samples === 1 ? 'Run' : `Run ${input.samples} samples`}
-        </Button>
+        <Button type="submit" look="primary" icon={Play} label={input.samples === 1 ? 'Run' : `Run ${input.samples} samples`} disabled={cannotRun} />
       </footer>
     </form>
   );

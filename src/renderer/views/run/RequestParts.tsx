@@ -71,9 +71,7 @@ export function SystemPart({ request, draft, onChange }: DraftPartProps) {
           onChange={(text) => onChange({ ...draft, system: draft.system.with(n, text) })}
         />
       ))}
-      <Button small icon={Plus} onClick={() => onChange({ ...draft, system: [...draft.system, ''] })}>
-        Add block
-      </Button>
+      <Button small icon={Plus} label="Add block" onClick={() => onChange({ ...draft, system: [...draft.system, ''] })} />
     </RequestPart>
   );
 }
@@ -97,9 +95,7 @@ export function ToolsPart({ request, draft, onChange, isChanged }: DraftPartProp
           {...(n >= original.length && { onRemove: () => onChange({ ...draft, tools: draft.tools.filter((_, at) => at !== n) }) })}
         />
       ))}
-      <Button small icon={Plus} onClick={() => onChange({ ...draft, tools: [...draft.tools, newTool] })}>
-        Add tool
-      </Button>
+      <Button small icon={Plus} label="Add tool" onClick={() => onChange({ ...draft, tools: [...draft.tools, newTool] })} />
     </RequestPart>
   );
 }
@@ -117,11 +113,7 @@ function ToolField({ tool, onChange, onRemove }: { tool: DraftTool; onChange: (t
         </label>
       </summary>
       <TextArea className="mono" label={`Definition of ${name}`} rows={10} value={tool.json} onChange={(text) => onChange({ ...tool, json: text })} />
-      {onRemove && (
-        <Button small icon={Trash2} onClick={onRemove}>
-          Remove tool
-        </Button>
-      )}
+      {onRemove && <Button small icon={Trash2} label="Remove tool" onClick={onRemove} />}
     </details>
   );
 }

@@ -85,15 +85,9 @@ function WhatIfRun({ job, isLast }: { job: WhatIfJob; isLast: boolean }) {
           {say.plural(turns.length, 'turn')} · {state === 'running' ? 'running' : result?.stopped ? endings[result.stopped.why].toLowerCase() : state}
         </span>
         <span className="grow" />
-        {state === 'running' && (
-          <Button small icon={Square} onClick={job.stop}>
-            Stop
-          </Button>
-        )}
+        {state === 'running' && <Button small icon={Square} label="Stop" onClick={job.stop} />}
         {result && result.commits.length > 0 && (
-          <Button small icon={GitCompare} onClick={() => openComparison(result.tip, input.original)}>
-            Compare with the original
-          </Button>
+          <Button small icon={GitCompare} label="Compare with the original" onClick={() => openComparison(result.tip, input.original)} />
         )}
       </header>
       {turns.map((turn) => (
@@ -175,9 +169,7 @@ function WhatIfForm(props: WhatIfFormProps) {
       <NextTurns following={following} />
       <footer className="ask-foot gap-12 line-above on-pane row wrap">
         <span className="grow muted">{say.plural(count, 'turn')} to run</span>
-        <Button type="submit" look="primary" icon={Play} disabled={count === 0 || isRunning}>
-          {isRunning ? 'Running' : 'Run these turns'}
-        </Button>
+        <Button type="submit" look="primary" icon={Play} label={isRunning ? 'Running' : 'Run these turns'} disabled={count === 0 || isRunning} />
       </footer>
     </form>
   );
