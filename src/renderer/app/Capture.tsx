@@ -13,6 +13,7 @@ import {
   switchCapture,
   useLive,
   useNotifyTurns,
+  useTask,
 } from '../state';
 
 /** Milliseconds between two loads while the card is open: a running turn makes no commit, and so reports no change. */
@@ -50,15 +51,10 @@ export function CaptureControl() {
 }
 
 function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => void }) {
-  const [busy, setBusy] = useState(false);
+  const [switching, start] = useTask<void>();
   const notifies = useNotifyTurns(({ on }) => on);
   const { watching, places, files, last, problems } = capture;
-  const change = () => {
-    setBusy(true);
-    void switchCapture(!watching)
-      .catch(notifyProblem)
-      .finally(() => setBusy(false));
-  };
+  const change = () => void start(() => switchCapture(!watching).catch(notifyProblem));
   const show = (commit: CapturedFile['tip']) => {
     if (!commit) return;
     onLeave();
@@ -68,7 +64,7 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
     <>
       <header className="row">
         <h2 className="grow">{watching ? 'Live capture is on' : 'Live capture is off'}</h2>
-        <Button small {...(watching ? {} : { look: 'primary' as const })} disabled={busy} onClick={change}>
+        <Button small {...(watching ? {} : { look: 'primary' as const })} disabled={switching.state === 'running'} onClick={change}>
           {watching ? 'Stop' : 'Start'}
         </Button>
       </header>

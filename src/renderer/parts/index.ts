@@ -32,7 +32,7 @@ export * as say from './numbers';
 export { attempt, describeProblem, notifyProblem } from './problem';
 export { inFolder, repositoryName, repositoryNames, shortPaths } from './repository';
 export { SentCall, SentMessages, type ShownCall } from './SentCall';
-export { Answer, Empty, Failure, Loading, ProblemLine, Unread } from './states';
+export { Answer, Empty, Failure, Loading, ProblemLine, TaskProblem, Unread } from './states';
 export { TokenBar, TokenLegend } from './TokenBar';
 export { showValue } from './tools';
 export { edited, type ShownUsage, Window } from './Window';

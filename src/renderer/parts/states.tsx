@@ -1,7 +1,7 @@
 import { CircleAlert, Copy, RotateCcw } from 'lucide-react';
 import { type ComponentProps, isValidElement, type ReactElement, type ReactNode, useEffect, useRef } from 'react';
 import { useConnection } from '../client';
-import { copy, type Query, useOpenDir } from '../state';
+import { copy, type Query, type Task, useOpenDir } from '../state';
 import { Button, type Icon } from './buttons';
 import { RepairButton } from './Damaged';
 import { describeProblem, isAway } from './problem';
@@ -141,6 +141,10 @@ export const ProblemLine = ({ children }: { children: ReactNode }) => (
     {children}
   </p>
 );
+
+/** The error of a task that failed. */
+export const TaskProblem = ({ task }: { task: Task<unknown> }) =>
+  task.state === 'failed' && <ProblemLine>{describeProblem(task.error).message}</ProblemLine>;
 
 /** A line in place of content that could not be read, or above a list that lacks such content. */
 export function Unread({ what, error, onRetry }: { what: string; error: unknown; onRetry: () => void }) {

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId, ExportFormat, ExportUse, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Copyable, describeProblem, Input, Sheet, Switch, say, sending } from '../../parts';
-import { bytesIn, choosePaths, copy, dismiss, download, isDesktop, type Making } from '../../state';
+import { bytesIn, choosePaths, copy, dismiss, download, isDesktop, type Task } from '../../state';
 import { RedactionChoice } from './Redactions';
 import { type ExportResult, spanFormat, useExport } from './useExport';
 
@@ -123,15 +123,15 @@ function Actions({ exporting, fileName, isMain }: { exporting: Exporting; fileNa
   );
 }
 
-function Outcome({ state, format }: { state: Making<ExportResult>; format: ExportFormat | undefined }) {
-  if (state.phase === 'failed')
+function Outcome({ state, format }: { state: Task<ExportResult>; format: ExportFormat | undefined }) {
+  if (state.state === 'failed')
     return (
       <p className="notice-line error" role="alert" ref={intoView}>
         Nothing was exported: {describeProblem(state.error).message}
       </p>
     );
-  if (state.phase !== 'done') return null;
-  const { made: written } = state;
+  if (state.state !== 'done') return null;
+  const { result: written } = state;
   return (
     <div role="status" className="stack gap-8" ref={intoView}>
       <p>

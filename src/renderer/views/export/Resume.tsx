@@ -3,15 +3,15 @@ import { type ReactNode, useState } from 'react';
 import { type ContextId, type Runtime, runtimes } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { agents, Button, Copyable, describeProblem, Input, ProblemLine, Select, Sheet, say } from '../../parts';
-import { copy, dismiss, useMaking } from '../../state';
+import { copy, dismiss, useTask } from '../../state';
 
 /** Writes the context where an agent looks for its sessions, and shows the command that resumes it. */
 export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent: Runtime }) {
   const [agent, setAgent] = useState(given);
   const [cwd, setCwd] = useState('');
-  const { state, run } = useMaking<Awaited<ReturnType<typeof api.export.resume>>>();
+  const [task, run] = useTask<Awaited<ReturnType<typeof api.export.resume>>>();
   const write = () => run(() => api.export.resume({ id: commit, agent, ...(cwd.trim() && { cwd: cwd.trim() }) }));
-  const done = state.phase === 'done' ? state.made : undefined;
+  const done = task.state === 'done' ? task.result : undefined;
   return (
     <Sheet
       title={`Resume in ${agents[agent].name}`}
@@ -27,8 +27,8 @@ export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent
         ) : (
           <>
             <Button label="Cancel" onClick={dismiss} />
-            <Button look="primary" icon={FileOutput} disabled={state.phase === 'writing'} onClick={() => void write()}>
-              {state.phase === 'writing' ? 'Writing the session…' : 'Write session'}
+            <Button look="primary" icon={FileOutput} disabled={task.state === 'running'} onClick={() => void write()}>
+              {task.state === 'running' ? 'Writing the session…' : 'Write session'}
             </Button>
           </>
         )
@@ -42,7 +42,7 @@ export function ResumeSheet({ commit, agent: given }: { commit: ContextId; agent
         </div>
       ) : (
         <ResumeForm commit={commit} given={given} agent={agent} onAgent={setAgent} cwd={cwd} onCwd={setCwd}>
-          {state.phase === 'failed' && <ProblemLine>Cannot write the session: {describeProblem(state.error).message}</ProblemLine>}
+          {task.state === 'failed' && <ProblemLine>Cannot write the session: {describeProblem(task.error).message}</ProblemLine>}
         </ResumeForm>
       )}
     </Sheet>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { type Making, type Query, useMaking, useQuery } from '../../state';
+import { type Query, type Task, useQuery, useTask } from '../../state';
 
 /** The format in which a collector receives a context. */
 export const spanFormat = 'otlp-v1';
@@ -24,7 +24,7 @@ export function useExport(commit: ContextId, given: Stop) {
     redact: false,
     redactIps: false,
   });
-  const { state, run, reset } = useMaking<ExportResult>();
+  const [state, run, forget] = useTask<ExportResult>();
   const { stop } = choice;
   const formats = useQuery(`${commit} ${stop}`, () => api.export.formats({ id: commit, stop }));
   const format = formats.status === 'done' ? formats.data.find((one) => one.format === (choice.format ?? firstChoice(formats.data))) : undefined;
@@ -41,7 +41,7 @@ export function useExport(commit: ContextId, given: Stop) {
     choice,
     choose: (next: Partial<Choice>) => {
       setChoice({ ...choice, ...next });
-      reset();
+      forget();
     },
     formats,
     format,
@@ -70,8 +70,8 @@ export function useExport(commit: ContextId, given: Stop) {
 const firstChoice = (formats: readonly ExportFormat[]): string | undefined => (formats.find(({ tier }) => tier === 'native') ?? formats[0])?.format;
 
 /** Why an export cannot start yet: the replacements of a redaction must be shown before anything is written. */
-function reasonToWait(formats: Query<unknown>, found: Query<unknown>, state: Making<unknown>): string | undefined {
-  if (state.phase === 'writing') return 'Writing…';
+function reasonToWait(formats: Query<unknown>, found: Query<unknown>, { state }: Task<unknown>): string | undefined {
+  if (state === 'running') return 'Writing…';
   if (formats.status === 'failed') return 'The formats could not be listed';
   if (formats.status !== 'done') return 'Checking what each format can hold…';
   if (found.status === 'loading') return 'Searching for secrets…';

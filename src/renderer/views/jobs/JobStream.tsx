@@ -1,8 +1,8 @@
 import { CircleAlert, ShieldQuestion, Wrench } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Job } from '../../../core/contract/index.js';
-import { Button, describeProblem, FoldedText, jobStatusWords, Loading, Markdown, ProblemLine, say, TextArea } from '../../parts';
-import { type JobLine, linesOfJob } from '../../state';
+import { Button, describeProblem, FoldedText, jobStatusWords, Loading, Markdown, ProblemLine, say, TaskProblem, TextArea } from '../../parts';
+import { type JobLine, linesOfJob, useTask } from '../../state';
 import { answerJob } from './actions';
 import { useJobLog } from './useJobs';
 import { argumentsLine, argumentsText, jobTitle, performerName } from './words';
@@ -120,20 +120,15 @@ interface QuestionProps {
 /** A question that only a person can answer. Nothing runs before the answer. */
 function Question({ job, question: { requestId, toolName, arguments: given, askedAt }, onAnswered }: QuestionProps) {
   const [note, setNote] = useState('');
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
+  const [answering, start] = useTask<void>();
+  const busy = answering.state === 'running';
   const allow = useRef<HTMLButtonElement>(null);
   const isAgent = 'agent' in job.performer;
   // Does not take the focus from a person who is typing.
   useEffect(() => {
     if (document.activeElement === null || document.activeElement === document.body) allow.current?.focus();
   }, []);
-  const answer = (isAllowed: boolean): void => {
-    setBusy(true);
-    answerJob(job, requestId, isAllowed, note)
-      .then(onAnswered, (error: unknown) => setProblem(describeProblem(error).message))
-      .finally(() => setBusy(false));
-  };
+  const answer = (isAllowed: boolean): void => void start(() => answerJob(job, requestId, isAllowed, note).then(onAnswered));
   return (
     <section className="job-question stack" aria-label={`${performerName(job.performer)} asks`}>
       <h3>
@@ -146,7 +141,7 @@ function Question({ job, question: { requestId, toolName, arguments: given, aske
         <span>{isAgent ? 'Reason, if you deny (not every agent passes it on)' : 'Result of the tool, or the reason if you refuse'}</span>
         <TextArea rows={2} value={note} onChange={setNote} />
       </label>
-      {problem && <ProblemLine>{problem}</ProblemLine>}
+      <TaskProblem task={answering} />
       <div className="row wrap">
         <button ref={allow} type="button" className="button primary" disabled={busy} onClick={() => answer(true)}>
           {isAgent ? 'Allow once' : 'Send the result'}

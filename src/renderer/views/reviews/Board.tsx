@@ -1,13 +1,13 @@
 import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { type TicketRow, type TicketStatus, ticketMoves, ticketStatuses } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, DamagedMark, type MenuEntry, say, statusNames, WithContextMenu } from '../../parts';
+import { Answer, Button, DamagedMark, type MenuEntry, say, statusNames, TaskProblem, WithContextMenu } from '../../parts';
 import { copy, useKeptQuery, useTickets } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
 import { Findings, Labels, openTicket, Reviewers, statusColors, statusIcons, TypeMark } from './marks';
 import { moveName } from './words';
-import { Problem, useWriting } from './writing';
+import { useWriting } from './writing';
 
 /** Cards shown in a column. The list shows the rest. */
 const shownInColumn = 100;
@@ -30,7 +30,7 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
   const [moving, setMoving] = useState<Moving>();
   const [pointed, setPointed] = useState<TicketRow>();
   const actor = useTickets((state) => state.actor);
-  const { problem, write } = useWriting();
+  const { writing, write } = useWriting();
   const board = useRef<HTMLDivElement>(null);
 
   const drop = (ticket: TicketRow, to: TicketStatus): void => {
@@ -51,7 +51,7 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
 
   return (
     <>
-      <Problem>{problem}</Problem>
+      <TaskProblem task={writing} />
       <Answer query={query} what="Cannot show the board" loading="Loading tickets" stillWorks="The list may still work.">
         {(columns) => (
           <WithContextMenu label="Ticket" items={pointed ? menuOf(pointed, (to) => drop(pointed, to)) : []}>

@@ -2,10 +2,9 @@ import { CircleStop, GitFork, Send } from 'lucide-react';
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ReplyPart, Ticket, TicketThread } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, Fold, IconButton, LinkButton, Markdown, Select, say, sendAtEnter, sending, TextArea, When } from '../../parts';
-import { openContext, readStream, refreshProject, show, ticketsChanged, useQuery, useTickets } from '../../state';
+import { Button, Fold, IconButton, LinkButton, Markdown, Select, say, sendAtEnter, sending, TaskProblem, TextArea, When } from '../../parts';
+import { openContext, readStream, refreshProject, show, ticketsChanged, useQuery, useTask, useTickets } from '../../state';
 import { Behind } from './Behind';
-import { Problem } from './writing';
 
 type Provider = Pick<Awaited<ReturnType<typeof api.turn.providers>>[number], 'id' | 'title' | 'models' | 'problem'>;
 
@@ -137,8 +136,8 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
   const actor = useTickets((state) => state.actor);
   const [by, setBy] = useState(() => localStorage.getItem(providerKey) ?? 'recorded');
   const [model, setModel] = useState('');
-  const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
+  const [asking, ask] = useTask<void>();
+  const busy = asking.state === 'running';
   const providers = useQuery('providers', () => api.turn.providers({}));
   const known = providers.status === 'done' ? providers.data : [{ id: 'recorded', title: 'As recorded', models: [] }];
   const provider = known.find(({ id }) => id === by);
@@ -149,28 +148,21 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
     setModel('');
   };
   const answerNow = (): Promise<void> => reply.answer(by, model || provider?.models[0]);
-  const speak = async (): Promise<void> => {
-    setBusy(true);
-    setProblem(undefined);
-    try {
+  const speak = (): Promise<void> =>
+    ask(async () => {
       await api.ticket.discuss({ ticketId, text: question.trim(), principal: actor });
       onQuestion('');
       reply.clear();
       ticketsChanged();
       if (!isSelf && by !== nobody) await answerNow();
       else await refreshProject();
-    } catch (error) {
-      setProblem(describeProblem(error).message);
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return (
     <form
       className="asking gap-6 rigid line-above on-pane stack"
       onSubmit={sending(() => question.trim() !== '' && !busy && !reply.running && speak())}
     >
-      <Problem>{problem ?? reply.problem}</Problem>
+      <TaskProblem task={asking.state === 'failed' ? asking : reply.task} />
       <QuestionField
         label={isSelf ? 'Your answer' : `Ask ${who}`}
         placeholder={isSelf ? `Answer as ${actor}…` : `Ask ${who}${remembers ? ' with their full context' : ''}…`}
@@ -185,8 +177,8 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
             <span className="grow" />
           </>
         )}
-        {reply.running ? (
-          <Button icon={CircleStop} onClick={reply.stop}>
+        {reply.task.state === 'running' ? (
+          <Button icon={CircleStop} onClick={reply.task.stop}>
             Stop
           </Button>
         ) : (
@@ -249,55 +241,30 @@ function QuestionField({ label, placeholder, question, onQuestion }: Question & 
   return <TextArea ref={field} label={label} placeholder={placeholder} rows={3} value={question} onChange={onQuestion} onKeyDown={sendAtEnter} />;
 }
 
-/** A provider's answer to the last message of a thread, as it arrives. */
-export interface ThreadReply {
-  readonly parts: readonly ReplyPart[];
-  readonly running: boolean;
-  readonly problem: string | undefined;
-  readonly answer: (provider: string, model: string | undefined) => Promise<void>;
-  readonly stop: () => void;
-  readonly clear: () => void;
-}
+type ThreadReply = ReturnType<typeof useReply>;
 
 /** Lets a provider answer the last message of a ticket's thread. The parts stay until the thread itself contains the reply. */
-export function useReply(ticketId: string): ThreadReply {
+function useReply(ticketId: string) {
   const [parts, setParts] = useState<readonly ReplyPart[]>([]);
-  const [running, setRunning] = useState<AbortController>();
-  const [problem, setProblem] = useState<string>();
-  useEffect(() => () => running?.abort(), [running]);
-  return {
-    parts,
-    running: running !== undefined,
-    problem,
-    stop: () => running?.abort(),
-    clear: () => {
-      setParts([]);
-      setProblem(undefined);
-    },
-    answer: async (provider, model) => {
-      const controller = new AbortController();
-      setParts([]);
-      setProblem(undefined);
-      setRunning(controller);
-      try {
-        const received: ReplyPart[] = [];
-        await readStream(
-          (signal) => api.ticket.answer({ ticketId, provider, ...(model && { model }) }, { signal }),
-          controller.signal,
-          (part) => {
-            received.push(part);
-            setParts([...received]);
-          },
-        );
-        // The thread now contains the reply, but not the notices about it.
-        setParts(controller.signal.aborted ? [] : received.filter((part) => part.kind === 'notice'));
-      } catch (error) {
-        setProblem(describeProblem(error).message);
-        setParts([]);
-      }
-      setRunning(undefined);
-      await refreshProject();
-      ticketsChanged();
-    },
+  const [task, start, forget] = useTask<void>();
+  const clear = (): void => {
+    setParts([]);
+    forget();
   };
+  const answer = async (provider: string, model: string | undefined): Promise<void> => {
+    setParts([]);
+    await start(async (signal) => {
+      const received: ReplyPart[] = [];
+      const open = (own: AbortSignal) => api.ticket.answer({ ticketId, provider, ...(model && { model }) }, { signal: own });
+      await readStream(open, signal, (part) => {
+        received.push(part);
+        setParts([...received]);
+      }).finally(() => setParts([]));
+      // The thread now contains the reply, but not the notices about it.
+      if (!signal.aborted) setParts(received.filter((part) => part.kind === 'notice'));
+    });
+    await refreshProject();
+    ticketsChanged();
+  };
+  return { parts, task, running: task.state === 'running', answer, clear };
 }

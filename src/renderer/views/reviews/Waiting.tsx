@@ -3,11 +3,11 @@ import { type ReactNode, useState } from 'react';
 import type { ContextId, TicketEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { runForm } from '../../forms';
-import { Answer, attempt, Button, Empty, findAgent, Received, SentCall, Switch, statusNames, useWorkedOn, When } from '../../parts';
+import { Answer, attempt, Button, Empty, findAgent, Received, SentCall, Switch, statusNames, TaskProblem, useWorkedOn, When } from '../../parts';
 import { ask, go, openContext, show, useKeptQuery, useNavigation, useQuery, useTickets } from '../../state';
 import { ContextLink, TicketLink } from './marks';
 import { taskNames } from './words';
-import { Problem, useWriting } from './writing';
+import { useWriting } from './writing';
 
 const pageSize = 100;
 
@@ -87,7 +87,7 @@ interface StartProps {
 /** One requested start: who should start on which ticket, and the actions for it. */
 export function Start({ event, here = false, children }: StartProps) {
   const actor = useTickets((state) => state.actor);
-  const { busy, problem, write } = useWriting();
+  const { writing, write, busy } = useWriting();
   const [reads, setReads] = useState(false);
   const isWorkedOn = useWorkedOn(useNavigation(({ route }) => route.project) ?? '');
   const isOpen = event.state === 'waiting' || event.state === 'taken';
@@ -113,7 +113,7 @@ export function Start({ event, here = false, children }: StartProps) {
           {event.answeredBy && ` · ${stateNames[event.state]} by ${event.answeredBy}`}
         </p>
         {isOpen && <Received received={event.received} what={{ eventId: event.event }} />}
-        <Problem>{problem}</Problem>
+        <TaskProblem task={writing} />
       </div>
       {isOpen ? (
         <div className="start-acts wrap">

@@ -1,7 +1,7 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { describeProblem, Input, ProblemLine, Select, Sheet, say, sending, TextArea } from '../../parts';
-import { setActor, ticketsChanged, useNavigation, useTickets } from '../../state';
+import { Input, Select, Sheet, say, sending, TaskProblem, TextArea } from '../../parts';
+import { setActor, ticketsChanged, useNavigation, useTask, useTickets } from '../../state';
 
 interface TicketFieldProps {
   readonly label: string;
@@ -78,40 +78,16 @@ export function Actor({ people }: { people: readonly string[] }) {
   );
 }
 
-interface Writing {
-  readonly busy: boolean;
-  /** The error of the last write. */
-  readonly problem: string | undefined;
-  /** Resolves to what the work returned, and to undefined if it failed. */
-  readonly write: <T>(work: () => Promise<T>) => Promise<{ readonly value: T } | undefined>;
+/** A write about tickets, after which their lists reload. */
+export function useWriting() {
+  const [writing, start] = useTask<void>();
+  const write = (work: () => Promise<unknown>): Promise<void> =>
+    start(async () => {
+      await work();
+      ticketsChanged();
+    });
+  return { writing, write, busy: writing.state === 'running' };
 }
-
-/** Runs a write, and holds its running state and the error of the last write. */
-export function useWriting(): Writing {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  return {
-    busy,
-    problem,
-    write: async (work) => {
-      setBusy(true);
-      setProblem(undefined);
-      try {
-        const value = await work();
-        ticketsChanged();
-        return { value };
-      } catch (error) {
-        setProblem(describeProblem(error).message);
-        return undefined;
-      } finally {
-        setBusy(false);
-      }
-    },
-  };
-}
-
-/** The error of the last write, if any. */
-export const Problem = ({ children }: { children: string | undefined }) => (children === undefined ? null : <ProblemLine>{children}</ProblemLine>);
 
 interface WritingSheetProps<T> extends Pick<ComponentProps<typeof Sheet>, 'title' | 'onClose' | 'children'> {
   /** The name of the button that writes. */
@@ -125,19 +101,19 @@ interface WritingSheetProps<T> extends Pick<ComponentProps<typeof Sheet>, 'title
 
 /** A sheet that writes about tickets, and closes then. Enter in a field carries out its action. */
 export function WritingSheet<T>({ title, label, lacks = false, work, onDone, onClose, children }: WritingSheetProps<T>) {
-  const { busy, problem, write } = useWriting();
+  const { writing, write, busy } = useWriting();
   const disabled = busy || lacks;
-  const run = async (): Promise<void> => {
-    const done = await write(work);
-    if (!done) return;
-    onClose();
-    onDone?.(done.value);
-  };
+  const run = (): Promise<void> =>
+    write(async () => {
+      const written = await work();
+      onClose();
+      onDone?.(written);
+    });
   return (
     <Sheet title={title} onClose={onClose} action={{ label, disabled, run: () => void run() }}>
       <form className="ticket-form gap-12" onSubmit={sending(() => !disabled && run())}>
         {children}
-        <Problem>{problem}</Problem>
+        <TaskProblem task={writing} />
         <button type="submit" hidden />
       </form>
     </Sheet>

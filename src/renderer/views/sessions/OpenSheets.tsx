@@ -2,8 +2,8 @@ import { FileInput, FolderPlus, FolderSearch } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, type Icon, Input, notifyProblem, ProblemLine, Sheet, sending } from '../../parts';
-import { choosePaths, dismiss, isDesktop, notify, refreshProject } from '../../state';
+import { Button, type Icon, Input, notifyProblem, Sheet, sending, TaskProblem } from '../../parts';
+import { choosePaths, dismiss, isDesktop, notify, refreshProject, useTask } from '../../state';
 import { importPaths, showProject } from './act';
 
 /** Creates a project in a typed folder and opens it. */
@@ -61,11 +61,10 @@ interface LineSheetProps {
 /** A sheet that asks for one line: a path, which is required, or another text. */
 function LineSheet({ title, label, start = '', placeholder, action, icon, choose, onLine, children }: LineSheetProps) {
   const [text, setText] = useState(start);
-  const [problem, setProblem] = useState<string>();
-  const send = () => onLine(text.trim()).catch((error: unknown) => setProblem(describeProblem(error).message));
+  const [sent, send] = useTask<void>();
   return (
     <Sheet title={title} onClose={dismiss}>
-      <form className="path-form gap-6" onSubmit={sending(send)}>
+      <form className="path-form gap-6" onSubmit={sending(() => send(() => onLine(text.trim())))}>
         <Input className={choose ? 'grow mono' : 'grow'} placeholder={placeholder} label={label} value={text} onChange={setText} />
         {choose && isDesktop && (
           <Button icon={FolderSearch} onClick={() => void choose().then(([chosen]) => chosen !== undefined && setText(chosen))}>
@@ -77,7 +76,7 @@ function LineSheet({ title, label, start = '', placeholder, action, icon, choose
         </Button>
       </form>
       <p className="muted">{children}</p>
-      {problem && <ProblemLine>{problem}</ProblemLine>}
+      <TaskProblem task={sent} />
     </Sheet>
   );
 }

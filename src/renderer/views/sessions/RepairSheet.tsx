@@ -1,8 +1,7 @@
-import { useState } from 'react';
 import { runtimes, type SessionChange, type SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { describeProblem, Failure, Loading, ProblemLine, Sheet, say } from '../../parts';
-import { dismiss, go, refreshProject, show, useOpenDir, useQuery } from '../../state';
+import { Failure, Loading, Sheet, say, TaskProblem } from '../../parts';
+import { dismiss, go, refreshProject, show, useOpenDir, useQuery, useTask } from '../../state';
 
 /** What each kind of problem is called. */
 const kinds: Readonly<Record<string, string>> = {
@@ -38,26 +37,22 @@ function Change({ change: { kind, before, after } }: { change: SessionChange }) 
 export function RepairSheet({ session }: { session: SessionRow }) {
   const { sessionId, agent } = session;
   const dir = useOpenDir();
-  const [problem, setProblem] = useState<string>();
+  const [repaired, start] = useTask<void>();
   const planned = useQuery(dir === undefined ? null : `${dir} ${sessionId} repair`, () => api.session.repair({ sessionId, dryRun: true }));
   const repair = async (): Promise<void> => {
-    try {
-      const { commit } = await api.session.repair({ sessionId });
-      dismiss();
-      await refreshProject();
-      if (!commit) return;
-      go({ view: 'chain', session: sessionId, commit: commit.id });
-      show({ kind: 'resume', commit: commit.id, agent: runtimes.find((one) => one === agent) ?? 'claude-code' });
-    } catch (error) {
-      setProblem(describeProblem(error).message);
-    }
+    const { commit } = await api.session.repair({ sessionId });
+    dismiss();
+    await refreshProject();
+    if (!commit) return;
+    go({ view: 'chain', session: sessionId, commit: commit.id });
+    show({ kind: 'resume', commit: commit.id, agent: runtimes.find((one) => one === agent) ?? 'claude-code' });
   };
   const changes = planned.status === 'done' ? planned.data.changes : [];
   return (
     <Sheet
       title="Repair & continue"
       onClose={dismiss}
-      action={{ label: 'Repair & continue', disabled: changes.length === 0, run: () => void repair() }}
+      action={{ label: 'Repair & continue', disabled: changes.length === 0, run: () => void start(repair) }}
     >
       {planned.status === 'loading' && <Loading what="Looking for what a model would refuse" lines={3} />}
       {planned.status === 'failed' && <Failure what="The session cannot be examined" error={planned.error} onRetry={planned.retry} />}
@@ -75,7 +70,7 @@ export function RepairSheet({ session }: { session: SessionRow }) {
           </ul>
         </>
       )}
-      {problem && <ProblemLine>{problem}</ProblemLine>}
+      <TaskProblem task={repaired} />
     </Sheet>
   );
 }

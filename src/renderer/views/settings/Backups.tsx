@@ -1,8 +1,8 @@
 import { DatabaseBackup } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Button, Checkbox, say } from '../../parts';
-import { TaskProblem, useTask } from './task';
+import { Button, Checkbox, say, TaskProblem } from '../../parts';
+import { useTask } from '../../state';
 
 type Report = Awaited<ReturnType<typeof api.project.backups>>;
 

@@ -1,8 +1,8 @@
 import { ShieldCheck, Wrench } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Button, say } from '../../parts';
-import { TaskProblem, useTask } from './task';
+import { Button, say, TaskProblem } from '../../parts';
+import { useTask } from '../../state';
 
 type Checked = Awaited<ReturnType<typeof api.project.check>>;
 

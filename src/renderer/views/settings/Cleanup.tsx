@@ -2,9 +2,8 @@ import { Eraser, PackageCheck, Shrink, Trash2, Zap } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
 import { budgetForm } from '../../forms';
-import { Button, Checkbox, say } from '../../parts';
-import { ask } from '../../state';
-import { TaskProblem, useTask } from './task';
+import { Button, Checkbox, say, TaskProblem } from '../../parts';
+import { ask, useTask } from '../../state';
 
 type Collected = Awaited<ReturnType<typeof api.artifact.gc>>;
 type Packed = Awaited<ReturnType<typeof api.artifact.repack>>;

@@ -1,10 +1,9 @@
 import { Copy, ExternalLink } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import { api } from '../../client';
-import { Button } from '../../parts';
-import { copy, show } from '../../state';
+import { Button, TaskProblem } from '../../parts';
+import { copy, show, useTask } from '../../state';
 import { Field, textsOf } from './NewReplica';
-import { TaskProblem, useTask } from './task';
 
 interface Asked {
   readonly address: string;

@@ -2,10 +2,9 @@ import { Copy, UserPlus } from 'lucide-react';
 import { type FormEvent, useState } from 'react';
 import type { OutputOf } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Checkbox, RemoveButton, Select, say } from '../../parts';
-import { copy, useQuery } from '../../state';
+import { Answer, Button, Checkbox, RemoveButton, Select, say, TaskProblem } from '../../parts';
+import { copy, useQuery, useTask } from '../../state';
 import { Field, textsOf } from './NewReplica';
-import { TaskProblem, useTask } from './task';
 
 const roles = {
   reader: 'Reader: pulls',

@@ -2,9 +2,8 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { PriceTable } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, RemoveButton, say } from '../../parts';
-import { ask, type FormSpec, numberIn, textIn, useOpenDir, useQuery } from '../../state';
-import { TaskProblem, useTask } from './task';
+import { Answer, Button, RemoveButton, say, TaskProblem } from '../../parts';
+import { ask, type FormSpec, numberIn, textIn, useOpenDir, useQuery, useTask } from '../../state';
 
 type Row = PriceTable['own'][number]['rows'][number];
 const sources = { own: 'your own', list: 'built in', unknown: 'no price is known' } as const;

@@ -2,8 +2,8 @@ import { KeyRound, Plus } from 'lucide-react';
 import { useRef, useState } from 'react';
 import type { ProviderAccount, ProviderAccounts, Wire } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, describeProblem, ProblemLine, RemoveButton, Select, Sheet } from '../../parts';
-import { dismiss, useQuery } from '../../state';
+import { Answer, Button, RemoveButton, Select, Sheet, TaskProblem } from '../../parts';
+import { dismiss, useQuery, useTask } from '../../state';
 import { Field, textsOf } from './NewReplica';
 
 const origins: Record<ProviderAccount['from'], string> = {
@@ -38,20 +38,8 @@ export const ProvidersSheet = () => (
 
 function Accounts({ first }: { first: ProviderAccounts }) {
   const [accounts, setAccounts] = useState(first);
-  const [problem, setProblem] = useState<string>();
-  /** Shows the list after a change, or the problem. Returns whether the change succeeded. */
-  const apply = (change: Promise<ProviderAccounts>): Promise<boolean> =>
-    change.then(
-      (next) => {
-        setAccounts(next);
-        setProblem(undefined);
-        return true;
-      },
-      (error: unknown) => {
-        setProblem(describeProblem(error).message);
-        return false;
-      },
-    );
+  const [changed, start] = useTask<void>();
+  const change = (work: () => Promise<ProviderAccounts>): void => void start(() => work().then(setAccounts));
   return (
     <div className="providers">
       <ul aria-label="Providers">
@@ -68,7 +56,7 @@ function Accounts({ first }: { first: ProviderAccounts }) {
               <RemoveButton
                 label={`Remove ${account.title}${account.hasKey ? ' and its key' : ''}`}
                 question={`Remove ${account.title}?`}
-                onRemove={() => void apply(api.provider.remove({ id: account.id }))}
+                onRemove={() => change(() => api.provider.remove({ id: account.id }))}
               >
                 Stemma forgets its address{account.hasKey && ' and deletes its key from the operating system’s key store'}. Replies from it stay.
               </RemoveButton>
@@ -76,15 +64,13 @@ function Accounts({ first }: { first: ProviderAccounts }) {
           </li>
         ))}
       </ul>
-      {problem && <ProblemLine>{problem}</ProblemLine>}
-      <NewProvider noKeys={accounts.noKeys} onAdd={(account) => apply(api.provider.set(account))} />
+      <TaskProblem task={changed} />
+      <NewProvider noKeys={accounts.noKeys} onChange={change} />
     </div>
   );
 }
 
-type NewAccount = Parameters<typeof api.provider.set>[0];
-
-function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account: NewAccount) => Promise<boolean> }) {
+function NewProvider({ noKeys, onChange }: { noKeys: string | null; onChange: (work: () => Promise<ProviderAccounts>) => void }) {
   const [wire, setWire] = useState<Wire>('openai');
   const keyField = useRef<HTMLInputElement>(null);
   return (
@@ -98,7 +84,11 @@ function NewProvider({ noKeys, onAdd }: { noKeys: string | null; onAdd: (account
         const [title, url, key] = [text('title'), text('url'), text('key')];
         // Clears the key from the page as soon as it is sent.
         if (keyField.current) keyField.current.value = '';
-        void onAdd({ title, url, wire, ...(key && { key }) }).then((added) => added && form.reset());
+        onChange(async () => {
+          const accounts = await api.provider.set({ title, url, wire, ...(key && { key }) });
+          form.reset();
+          return accounts;
+        });
       }}
     >
       <h3>Add a provider</h3>

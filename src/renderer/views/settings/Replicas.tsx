@@ -2,10 +2,9 @@ import { CloudUpload, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { ReplicaState } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, RemoveButton, say } from '../../parts';
-import { useQuery } from '../../state';
+import { Answer, Button, RemoveButton, say, TaskProblem } from '../../parts';
+import { useQuery, useTask } from '../../state';
 import { NewReplica } from './NewReplica';
-import { TaskProblem, useTask } from './task';
 
 type Replicated = Awaited<ReturnType<typeof api.replica.replicate>>;
 

@@ -18,10 +18,10 @@ import {
 import { Prices } from './Prices';
 import { Providers } from './Providers';
 import { Replicas } from './Replicas';
+import { Setting } from './Setting';
 import { Storage } from './Storage';
 import { Summaries } from './Summaries';
 import { Team } from './Team';
-import { Setting } from './task';
 import { Updates } from './Updates';
 
 const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]>> = {

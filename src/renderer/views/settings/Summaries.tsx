@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { api } from '../../client';
-import { Answer, LinkButton, Select, say } from '../../parts';
-import { go, useProjectQuery, useQuery } from '../../state';
-import { Setting, TaskProblem, useTask } from './task';
+import { Answer, LinkButton, Select, say, TaskProblem } from '../../parts';
+import { go, useProjectQuery, useQuery, useTask } from '../../state';
+import { Setting } from './Setting';
 
 type Status = Awaited<ReturnType<typeof api.context.summarizer>>;
 type Plan = Parameters<typeof api.context.setSummarizer>[0];

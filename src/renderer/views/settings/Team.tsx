@@ -2,11 +2,10 @@ import { CloudDownload, CloudUpload, RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import type { TeamStatus } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Checkbox, ProblemLine, RemoveButton, say } from '../../parts';
-import { useQuery } from '../../state';
+import { Answer, Button, Checkbox, ProblemLine, RemoveButton, say, TaskProblem } from '../../parts';
+import { type Task, useQuery, useTask } from '../../state';
 import { Connect } from './Connect';
 import { Audit, Members, Retention } from './Members';
-import { type ButtonTask, TaskProblem, useTask } from './task';
 
 interface Exchanged {
   readonly words: string;
@@ -123,8 +122,8 @@ function Actions({ maySend, isRunning, redact, onRedact, onPush, onPull }: Actio
 }
 
 interface OutcomeProps {
-  changed: ButtonTask<TeamStatus>;
-  exchanged: ButtonTask<Exchanged>;
+  changed: Task<TeamStatus>;
+  exchanged: Task<Exchanged>;
   /** The facts that are already shown above. */
   problem?: string | undefined;
 }

@@ -2,9 +2,8 @@ import { Copy, RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import type { UpdateCheck, UpdateSettings } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, attempt, Button, Input, sending } from '../../parts';
-import { copyDiagnostics, isDesktop, useKeptQuery } from '../../state';
-import { TaskProblem, useTask } from './task';
+import { Answer, attempt, Button, Input, sending, TaskProblem } from '../../parts';
+import { copyDiagnostics, isDesktop, useKeptQuery, useTask } from '../../state';
 
 /** Updates of the app, which a person turns on, and facts for a report of a problem. */
 export function Updates() {

@@ -1,8 +1,8 @@
 import { startTransition, useEffect, useState } from 'react';
 import type { AnalysisAnswer, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, Empty, Input, LinkButton, ProblemLine, Select, Switch, say, sending } from '../../parts';
-import { go, useMaking } from '../../state';
+import { Button, Empty, Input, LinkButton, Select, Switch, say, sending, TaskProblem } from '../../parts';
+import { go, useTask } from '../../state';
 import { barsIn, cellText, numberColumns } from './statement';
 
 /** The rows that are drawn at once fill a screen. More follow when they are shown. */
@@ -171,29 +171,24 @@ type Target = (typeof formats)[number][0];
 function ToFile({ sql }: { sql: string }) {
   const [target, setTarget] = useState<Target>('csv');
   const [path, setPath] = useState('');
-  const { state, run } = useMaking<{ readonly rows: number; readonly bytes: number; readonly path: string }>();
+  const [task, start] = useTask<{ readonly rows: number; readonly bytes: number; readonly path: string }>();
   const write = () =>
-    run(() => api.analysis.export(target === 'dataset' ? { dataset: true, format: 'parquet', path } : { sql, format: target, path }));
+    start(() => api.analysis.export(target === 'dataset' ? { dataset: true, format: 'parquet', path } : { sql, format: target, path }));
+  const title = target === 'dataset' ? 'Path of the new folder' : 'Path of the new file';
   return (
     <form className="sql-file line-above row wrap" aria-label="Write to a file" onSubmit={sending(() => write())}>
       <span className="muted">Write all rows to a file</span>
       <Select label="Format" value={target} options={formats} onChange={setTarget} />
-      <Input
-        className="grow"
-        label={target === 'dataset' ? 'Path of the new folder' : 'Path of the new file'}
-        placeholder={target === 'dataset' ? 'Path of the new folder' : 'Path of the new file'}
-        value={path}
-        onChange={setPath}
-      />
-      <Button type="submit" disabled={state.phase === 'writing' || path.trim() === ''}>
-        {state.phase === 'writing' ? 'Writing…' : 'Write file'}
+      <Input className="grow" label={title} placeholder={title} value={path} onChange={setPath} />
+      <Button type="submit" disabled={task.state === 'running' || path.trim() === ''}>
+        {task.state === 'running' ? 'Writing…' : 'Write file'}
       </Button>
-      {state.phase === 'done' && (
+      {task.state === 'done' && (
         <span role="status" className="tone-good breaks">
-          Wrote {say.plural(state.made.rows, 'row')}, {say.bytes(state.made.bytes)}, to {state.made.path}
+          Wrote {say.plural(task.result.rows, 'row')}, {say.bytes(task.result.bytes)}, to {task.result.path}
         </span>
       )}
-      {state.phase === 'failed' && <ProblemLine>{describeProblem(state.error).message}</ProblemLine>}
+      <TaskProblem task={task} />
     </form>
   );
 }

@@ -3,7 +3,7 @@ import { useCallback, useState } from 'react';
 import type { Entity, EntityType, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, DamagedMark, IconButton, Input, notifyProblem, Select, Sheet, say } from '../../parts';
-import { AnswerMemory, go, useKept, useProject, useQuery } from '../../state';
+import { AnswerMemory, go, useKept, useProject, useQuery, useTask } from '../../state';
 
 /** The address of the selected context, in place of a space. */
 const selectedContext = 'context';
@@ -112,25 +112,16 @@ export function NewSpace({ known, onClose, onCreated }: { known: readonly Entity
           { entityId: undefined, name: 'Agent', type: 'agent' },
         ],
   );
-  const [busy, setBusy] = useState(false);
+  const [creating, start] = useTask<void>();
+  const named = members.filter((member) => member.name.trim() !== '');
   const create = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const ids: string[] = [];
-      for (const member of members.filter((one) => one.name.trim() !== ''))
-        ids.push(member.entityId ?? (await api.space.addEntity({ name: member.name.trim(), type: member.type })).entityId);
-      onCreated(await api.space.create({ name: name.trim() || null, members: ids }));
-    } catch (error) {
-      setBusy(false);
-      notifyProblem(error);
-    }
+    const ids: string[] = [];
+    for (const member of named) ids.push(member.entityId ?? (await api.space.addEntity({ name: member.name.trim(), type: member.type })).entityId);
+    onCreated(await api.space.create({ name: name.trim() || null, members: ids }));
   };
+  const disabled = creating.state === 'running' || named.length === 0;
   return (
-    <Sheet
-      title="New space"
-      onClose={onClose}
-      action={{ label: 'Create', disabled: busy || members.every((member) => member.name.trim() === ''), run: () => void create() }}
-    >
+    <Sheet title="New space" onClose={onClose} action={{ label: 'Create', disabled, run: () => void start(() => create().catch(notifyProblem)) }}>
       <div className="new-space gap-8">
         <Input before="Name" value={name} placeholder="Project Alpha" onChange={setName} />
         <span className="muted">Members</span>

@@ -17,7 +17,7 @@ import {
   TextArea,
   useWorkedOn,
 } from '../../parts';
-import { ask, notify, useOpenDir, useQuery } from '../../state';
+import { ask, notify, useOpenDir, useQuery, useTask } from '../../state';
 import { defaultSender, runWords } from './space';
 
 interface WriterProps {
@@ -39,7 +39,9 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
   const [wait, setWait] = useState(false);
   const [waitFor, setWaitFor] = useState('');
   const [minutes, setMinutes] = useState(5);
-  const { busy, perform } = usePosting(onPosted);
+  const [posting, start] = useTask<void>();
+  const busy = posting.state === 'running';
+  const perform = (work: () => Promise<string>): Promise<void> => start(() => work().then(notify).then(onPosted).catch(notifyProblem));
   const sender = space.members.find((member) => member.entityId === senderId);
   const run = runs.find((one) => one.entityId === senderId && one.status === 'running');
   const waiting = runs.filter((one) => one.status === 'waiting_reply');
@@ -105,23 +107,6 @@ function SenderChoice({ space, senderId, onChange }: { space: Space; senderId: s
       onChange={onChange}
     />
   );
-}
-
-/** Performs one action at a time and reports its result or its error. */
-function usePosting(onPosted: () => void) {
-  const [busy, setBusy] = useState(false);
-  const perform = async (work: () => Promise<string>): Promise<void> => {
-    setBusy(true);
-    try {
-      notify(await work());
-      onPosted();
-    } catch (error) {
-      notifyProblem(error);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { busy, perform };
 }
 
 const ReplyLine = ({ message, onCancel }: { message: TimelineMessage; onCancel: () => void }) => (

@@ -1,0 +1,36 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+
+export type Task<T> =
+  | { readonly state: 'idle' }
+  | { readonly state: 'running'; readonly stop: () => void }
+  | { readonly state: 'done'; readonly result: T }
+  | { readonly state: 'failed'; readonly error: unknown };
+
+/**
+ * Something that a person asks for, one at a time: its state, what starts it, and what forgets how it ended. It is aborted when the person stops it
+ * or the component unmounts.
+ */
+export function useTask<T>(): readonly [Task<T>, (work: (signal: AbortSignal) => Promise<T>) => Promise<void>, () => void] {
+  const [task, setTask] = useState<Task<T>>({ state: 'idle' });
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+  const start = useCallback(async (work: (signal: AbortSignal) => Promise<T>) => {
+    running.current?.abort();
+    const controller = new AbortController();
+    running.current = controller;
+    const settle = (next: Task<T>): void => {
+      if (!controller.signal.aborted) setTask(next);
+    };
+    const stop = (): void => {
+      settle({ state: 'idle' });
+      controller.abort();
+    };
+    setTask({ state: 'running', stop });
+    await work(controller.signal).then(
+      (result) => settle({ state: 'done', result }),
+      (error: unknown) => settle({ state: 'failed', error }),
+    );
+  }, []);
+  const forget = useCallback(() => setTask((now) => (now.state === 'running' ? now : { state: 'idle' })), []);
+  return [task, start, forget];
+}
