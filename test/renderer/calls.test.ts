@@ -55,12 +55,12 @@ describe('the list of calls', () => {
   });
 
   test('[N7] filters misses and large jumps; the first call is neither', () => {
-    expect(placesOf(calls, 'misses', '')).toEqual([2]);
+    expect(placesOf(calls, { shown: 'misses', filter: '' })).toEqual([2]);
     const uncounted = call({ cache: { hit: false, cause: 'unknown' }, tokens: { input: 100, cacheRead: null, cacheWrite: null, output: 5 } });
-    expect(placesOf([uncounted], 'misses', '')).toEqual([]);
-    expect(placesOf([call({ cache: { hit: false } })], 'misses', '')).toEqual([]);
-    expect(placesOf(calls, 'jumps', '')).toEqual([3]);
-    expect(placesOf(calls, 'all', 'make')).toEqual([1]);
+    expect(placesOf([uncounted], { shown: 'misses', filter: '' })).toEqual([]);
+    expect(placesOf([call({ cache: { hit: false } })], { shown: 'misses', filter: '' })).toEqual([]);
+    expect(placesOf(calls, { shown: 'jumps', filter: '' })).toEqual([3]);
+    expect(placesOf(calls, { shown: 'all', filter: 'make' })).toEqual([1]);
   });
 
   test('[N7] the next match is searched from the selected call on, then from the beginning', () => {

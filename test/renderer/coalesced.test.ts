@@ -4,11 +4,11 @@ import { coalesced } from '../../src/renderer/state/coalesced.js';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const atOnce = (): Promise<void> => Promise.resolve();
+const restMs = (): number => 250;
 
 test('many changes load the lists at once and then at most every 250 ms', async () => {
   let loads = 0;
-  const reload = coalesced(async () => (loads += 1), new AbortController().signal, atOnce);
+  const reload = coalesced(async () => (loads += 1), { restMs });
   for (let change = 0; change < 100; change++) {
     reload();
     await vi.advanceTimersByTimeAsync(10);
@@ -27,7 +27,7 @@ test('a hidden window loads once when it is seen, and a failed load does not sto
     loads += 1;
     if (loads === 1) throw new Error('the connection broke');
   };
-  const reload = coalesced(load, new AbortController().signal, () => new Promise((resolve) => (show = resolve)));
+  const reload = coalesced(load, { restMs, ready: () => new Promise((resolve) => (show = resolve)) });
   for (let change = 0; change < 50; change++) reload();
   await vi.advanceTimersByTimeAsync(5_000);
   expect(loads).toBe(0);
@@ -43,7 +43,7 @@ test('a hidden window loads once when it is seen, and a failed load does not sto
 test('nothing loads after the window left the project', async () => {
   const own = new AbortController();
   let loads = 0;
-  const reload = coalesced(async () => (loads += 1), own.signal, atOnce);
+  const reload = coalesced(async () => (loads += 1), { restMs, signal: own.signal });
   reload();
   await vi.advanceTimersByTimeAsync(0);
   reload();

@@ -3,16 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ContextId, SessionRow } from '../../src/core/contract/index.js';
 import { joinPages } from '../../src/renderer/state/sessions.js';
 import { partFound, refusals } from '../../src/renderer/views/sessions/refused.js';
-import {
-  arrangeRows,
-  countValues,
-  fromWords,
-  joinSessions,
-  type ListedHistory,
-  narrow,
-  type SessionNarrowing,
-  sorted,
-} from '../../src/renderer/views/sessions/rows.js';
+import { arrangeRows, countValues, fromWords, joinSessions, type ListedHistory, narrow, sorted } from '../../src/renderer/views/sessions/rows.js';
 
 const session = (sessionId: string, more: Partial<SessionRow> = {}): SessionRow => ({
   sessionId,
@@ -48,7 +39,7 @@ const found = (sessionId: string, more: Partial<ListedHistory> = {}): ListedHist
   ...more,
 });
 
-const all: SessionNarrowing = {
+const all: Parameters<typeof narrow>[1] = {
   text: '',
   chosen: { agent: new Set(), repository: new Set(), model: new Set() },
   days: undefined,
@@ -117,7 +108,7 @@ describe('[W7] the list of sessions', () => {
       ],
       [found('d')],
     );
-    const keys = (more: Partial<SessionNarrowing>) => narrow(listed, { ...all, ...more }, now.getTime()).map(({ key }) => key);
+    const keys = (more: Partial<typeof all>) => narrow(listed, { ...all, ...more }, now.getTime()).map(({ key }) => key);
     expect(keys({ chosen: { ...all.chosen, agent: new Set(['codex']) } })).toEqual(['/home/d.jsonl']);
     expect(keys({ chosen: { ...all.chosen, model: new Set(['opus']) } })).toEqual(['a']);
     expect(keys({ days: 7 })).toEqual(['a', '/home/d.jsonl']);

@@ -2,7 +2,7 @@ import { Suspense, useEffect, useState } from 'react';
 import type { OutputOf } from '../../core/contract/index.js';
 import { api } from '../client';
 import { Button, Empty, Loading, notifyProblem, say } from '../parts';
-import { go, move, type Route, useNavigation, useOpenDir, useProject, type ViewName } from '../state';
+import { go, move, type Route, useEvery, useNavigation, useOpenDir, useProject, type ViewName } from '../state';
 import { NotOpened, openSample } from '../views/sessions';
 import { Boundary } from './Boundary';
 import { later } from './later';
@@ -59,11 +59,7 @@ const lookMs = 700;
 /** The state of a project that is being opened. A project of an earlier format is copied and converted first, which may take minutes. */
 function Opening({ dir }: { dir: string }) {
   const [conversion, setConversion] = useState<OutputOf<'project.conversion'>>(null);
-  useEffect(() => {
-    const look = () => void api.project.conversion({ dir }).then(setConversion, () => setConversion(null));
-    const looks = setInterval(look, lookMs);
-    return () => clearInterval(looks);
-  }, [dir]);
+  useEvery(lookMs, true, () => api.project.conversion({ dir }).then(setConversion, () => setConversion(null)));
   const what = conversion ? `Converting ${dir} from format ${conversion.from} to ${conversion.to}. ${describeStep(conversion)}` : `Opening ${dir}`;
   return <Loading what={what} lines={14} onCancel={() => go({ view: 'sessions', project: undefined })} />;
 }

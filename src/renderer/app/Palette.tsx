@@ -14,8 +14,8 @@ import {
   Sparkles,
   Sun,
 } from 'lucide-react';
-import { Children, type ReactNode, useState } from 'react';
-import type { ContextId, SessionRow } from '../../core/contract/index.js';
+import { type ReactNode, useState } from 'react';
+import type { ContextId, GraphRow, SearchHit, SessionRow } from '../../core/contract/index.js';
 import { agentName, ChipMenu, commitName, familyIcons, type Icon, kindFamily, say, speaker, statusNames } from '../parts';
 import { dismiss, go, openContext, openHit, setLook, show, useNavigation } from '../state';
 import { commitActions } from '../views/actions';
@@ -42,6 +42,9 @@ export function Palette() {
   const found = usePaletteSearch(words, entryLimit, narrowing);
   const needle = words.trim().toLowerCase();
   const matches: Matches = (text) => text.toLowerCase().includes(needle);
+  const isMeant = ({ name, hint = '' }: ItemProps): boolean => matches(`${name} ${hint}`);
+  const sessions = found.sessions.filter(({ title, repository, tags }) => matches(`${title}\n${repository ?? ''}\n${tags.join('\n')}`));
+  const projects = found.projects.map(projectItem).filter(isMeant).slice(0, maxProjects);
   const showMoreEntries = entryLimit < maxEntries ? () => setEntryLimit(Math.min(maxEntries, entryLimit * 4)) : undefined;
   return (
     <Dialog.Root open onOpenChange={(open) => !open && dismiss()}>
@@ -69,20 +72,15 @@ export function Palette() {
                       ? `Nothing found yet. ${say.plural(found.entries.pending, 'commit')} left to search.`
                       : 'Nothing found. To search inside an open context, press /.'}
                   </Command.Empty>
-                  {needle === '' && <Sessions name="Recent sessions" sessions={found.sessions.slice(0, recentSessions)} />}
+                  {needle === '' && <Group name="Recent sessions" items={found.sessions.slice(0, recentSessions).map(sessionItem)} />}
                   <CommitActions matches={matches} />
-                  <Places words={words.trim()} matches={matches} />
-                  {needle !== '' && (
-                    <Sessions
-                      name="Sessions"
-                      sessions={found.sessions.filter(({ title, repository, tags }) => matches(`${title}\n${repository ?? ''}\n${tags.join('\n')}`))}
-                    />
-                  )}
-                  <Tickets tickets={found.tickets} />
-                  <Commits commits={found.commits} />
+                  <Group name="Go to" items={placeItems(words.trim(), matches)} />
+                  {needle !== '' && <Group name="Sessions" items={sessions.slice(0, maxSessions).map(sessionItem)} />}
+                  <Group name="Tickets" items={found.tickets.map(ticketItem)} />
+                  <Group name="Commits" items={found.commits.map(commitItem)} />
                   <Entries entries={found.entries} sessions={found.sessions} limit={entryLimit} onMore={showMoreEntries} />
-                  <Projects projects={found.projects.filter((project) => matches(`${project.name} ${project.dir}`))} matches={matches} />
-                  <WindowActions matches={matches} />
+                  <Group name="Projects" items={[...projects, ...[sampleItem].filter(isMeant)]} />
+                  <Group name="Window" items={windowItems.filter(isMeant)} />
                 </>
               )}
             </Command.List>
@@ -119,20 +117,14 @@ function Chips(props: { sessions: readonly SessionRow[]; narrowing: PaletteNarro
 }
 
 /** A typed commit id or path, then the views. */
-function Places({ words, matches }: { words: string; matches: Matches }) {
+function placeItems(words: string, matches: Matches): readonly ItemProps[] {
   const id = /^ctx-[0-9a-f]{4,64}$/i.test(words) ? (words.toLowerCase() as ContextId) : undefined;
   const path = /^(\/|~|[a-z]:[\\/])/i.test(words) ? words : undefined;
-  return (
-    <Group name="Go to">
-      {id && <Item icon={GitCommitHorizontal} name={`Commit ${id}`} act={() => openContext(id)} />}
-      {path && <Item icon={FileInput} name={`Import ${path}`} act={() => void importPaths([path], true)} />}
-      {views
-        .filter(({ title }) => matches(title))
-        .map(({ id: view, title, icon, keys }) => (
-          <Item key={view} icon={icon} name={title} keys={keys} act={() => go({ view })} />
-        ))}
-    </Group>
-  );
+  return [
+    ...(id ? [{ icon: GitCommitHorizontal, name: `Commit ${id}`, act: () => openContext(id) }] : []),
+    ...(path ? [{ icon: FileInput, name: `Import ${path}`, act: () => void importPaths([path], true) }] : []),
+    ...views.filter(({ title }) => matches(title)).map(({ id: view, title, icon, keys }) => ({ icon, name: title, keys, act: () => go({ view }) })),
+  ];
 }
 
 function CommitActions({ matches }: { matches: Matches }) {
@@ -140,44 +132,25 @@ function CommitActions({ matches }: { matches: Matches }) {
   const shown = useShownCommit();
   if (!shown) return null;
   const actions = commitActions(shown, against).flatMap((item) => (item !== 'line' && !item.disabled && matches(item.name) ? [item] : []));
-  return (
-    <Group name={'children' in shown ? `Selected: ${say.firstLine(commitName({ ...shown, commit: shown }), 80)}` : 'Selected commit'}>
-      {actions.map(({ name, icon, keys, act }) => (
-        <Item key={name} name={name} {...(icon && { icon })} {...(keys && { keys })} act={act} />
-      ))}
-    </Group>
-  );
+  const name = 'children' in shown ? `Selected: ${say.firstLine(commitName({ ...shown, commit: shown }), 80)}` : 'Selected commit';
+  return <Group name={name} items={actions} />;
 }
 
-const Tickets = ({ tickets }: Pick<Found, 'tickets'>) => (
-  <Group name="Tickets">
-    {tickets.map((ticket) => (
-      <Item
-        key={ticket.ticketId}
-        id={ticket.ticketId}
-        icon={ListChecks}
-        name={say.firstLine(ticket.title, 100)}
-        hint={`${ticket.ticketId} · ${statusNames[ticket.status].toLowerCase()}`}
-        act={() => go({ view: 'reviews', ticket: ticket.ticketId })}
-      />
-    ))}
-  </Group>
-);
+const ticketItem = ({ ticketId, title, status }: Found['tickets'][number]): ItemProps => ({
+  id: ticketId,
+  icon: ListChecks,
+  name: say.firstLine(title, 100),
+  hint: `${ticketId} · ${statusNames[status].toLowerCase()}`,
+  act: () => go({ view: 'reviews', ticket: ticketId }),
+});
 
-const Commits = ({ commits }: Pick<Found, 'commits'>) => (
-  <Group name="Commits">
-    {commits.map((row) => (
-      <Item
-        key={row.commit.id}
-        id={row.commit.id}
-        icon={GitCommitHorizontal}
-        name={say.firstLine(commitName(row), 120)}
-        hint={`${say.shortId(row.commit.id)} · ${say.when(row.commit.createdAt)}`}
-        act={() => go({ view: 'chain', commit: row.commit.id, entry: undefined })}
-      />
-    ))}
-  </Group>
-);
+const commitItem = (row: GraphRow): ItemProps => ({
+  id: row.commit.id,
+  icon: GitCommitHorizontal,
+  name: say.firstLine(commitName(row), 120),
+  hint: `${say.shortId(row.commit.id)} · ${say.when(row.commit.createdAt)}`,
+  act: () => go({ view: 'chain', commit: row.commit.id, entry: undefined }),
+});
 
 function Entries({ entries, sessions, limit, onMore }: Pick<Found, 'entries' | 'sessions'> & { limit: number; onMore: (() => void) | undefined }) {
   if (!entries) return null;
@@ -187,70 +160,62 @@ function Entries({ entries, sessions, limit, onMore }: Pick<Found, 'entries' | '
       {hitsBySession(hits).map(([sessionId, own]) => {
         const session = sessions.find((one) => one.sessionId === sessionId);
         const name = session ? `${say.firstLine(session.title, 80)} · ${agentName(session.agent)}` : 'Without a session';
-        return (
-          <Group key={sessionId} name={`${name} (${own.length})`}>
-            {own.map((hit) => (
-              <Item
-                key={`${hit.commit} ${hit.entryKey}`}
-                id={`${hit.commit} ${hit.entryKey}`}
-                icon={familyIcons[kindFamily(hit)]}
-                name={hit.snippet}
-                shown={hitPieces(hit).map(({ at, text, isMatch }) => (isMatch ? <mark key={at}>{text}</mark> : <span key={at}>{text}</span>))}
-                hint={`${speaker(hit)} · ${say.when(hit.at)}`}
-                act={() => openHit(hit)}
-              />
-            ))}
-          </Group>
-        );
+        return <Group key={sessionId} name={`${name} (${own.length})`} items={own.map(entryItem)} />;
       })}
       {onMore && hits.length >= limit && total > limit && (
-        <Group name={`${isExact ? '' : 'Over '}${say.exact(total)} entries`}>
-          <Item name="Show more entries" icon={ChevronDown} stays act={onMore} />
-        </Group>
+        <Group
+          name={`${isExact ? '' : 'Over '}${say.exact(total)} entries`}
+          items={[{ name: 'Show more entries', icon: ChevronDown, stays: true, act: onMore }]}
+        />
       )}
     </>
   );
 }
 
-const Sessions = ({ name, sessions }: { name: string; sessions: readonly SessionRow[] }) => (
-  <Group name={name}>
-    {sessions.slice(0, maxSessions).map((session) => (
-      <Item
-        key={session.sessionId}
-        id={session.sessionId}
-        icon={session.live ? Radio : MessagesSquare}
-        name={say.firstLine(session.title, 100)}
-        hint={`${agentName(session.agent)} · ${session.live ? 'live' : say.when(session.lastAt)}`}
-        act={() =>
-          go({ view: 'chain', session: session.parentSessionId ?? session.sessionId, commit: session.tips[0], against: undefined, entry: undefined })
-        }
-      />
-    ))}
-  </Group>
-);
+const entryItem = (hit: SearchHit): ItemProps => ({
+  id: `${hit.commit} ${hit.entryKey}`,
+  icon: familyIcons[kindFamily(hit)],
+  name: hit.snippet,
+  shown: hitPieces(hit).map(({ at, text, isMatch }) => (isMatch ? <mark key={at}>{text}</mark> : <span key={at}>{text}</span>)),
+  hint: `${speaker(hit)} · ${say.when(hit.at)}`,
+  act: () => openHit(hit),
+});
 
-const Projects = ({ projects, matches }: Pick<Found, 'projects'> & { matches: Matches }) => (
-  <Group name="Projects">
-    {projects.slice(0, maxProjects).map((project) => (
-      <Item key={project.dir} id={project.dir} icon={FolderOpen} name={project.name} hint={project.dir} act={() => showProject(project.dir)} />
-    ))}
-    {matches('Open the sample project') && <Item icon={Sparkles} name="Open the sample project" act={() => void openSample()} />}
-  </Group>
-);
+const sessionItem = ({ sessionId, parentSessionId, live, title, agent, lastAt, tips }: SessionRow): ItemProps => ({
+  id: sessionId,
+  icon: live ? Radio : MessagesSquare,
+  name: say.firstLine(title, 100),
+  hint: `${agentName(agent)} · ${live ? 'live' : say.when(lastAt)}`,
+  act: () => go({ view: 'chain', session: parentSessionId ?? sessionId, commit: tips[0], against: undefined, entry: undefined }),
+});
 
-const WindowActions = ({ matches }: { matches: Matches }) => (
-  <Group name="Window">
-    {matches('Theme: light') && <Item icon={Sun} name="Theme: light" act={() => setLook({ theme: 'light' })} />}
-    {matches('Theme: dark') && <Item icon={Moon} name="Theme: dark" act={() => setLook({ theme: 'dark' })} />}
-    {matches('Theme: as the system') && <Item name="Theme: as the system" act={() => setLook({ theme: 'system' })} />}
-    {matches('Imports') && <Item icon={FileInput} name="Imports" act={() => show({ kind: 'imports' })} />}
-    {matches('What the words mean') && <Item icon={CircleHelp} name="What the words mean" act={() => show({ kind: 'words' })} />}
-    {matches('Keyboard shortcuts') && <Item icon={Keyboard} name="Keyboard shortcuts" keys="?" act={() => show({ kind: 'keys' })} />}
-  </Group>
-);
+const projectItem = ({ dir, name }: Found['projects'][number]): ItemProps => ({
+  id: dir,
+  icon: FolderOpen,
+  name,
+  hint: dir,
+  act: () => showProject(dir),
+});
 
-const Group = ({ name, children }: { name: string; children: ReactNode }) =>
-  Children.toArray(children).length > 0 ? <Command.Group heading={name}>{children}</Command.Group> : null;
+const sampleItem: ItemProps = { icon: Sparkles, name: 'Open the sample project', act: () => void openSample() };
+
+const windowItems: readonly ItemProps[] = [
+  { icon: Sun, name: 'Theme: light', act: () => setLook({ theme: 'light' }) },
+  { icon: Moon, name: 'Theme: dark', act: () => setLook({ theme: 'dark' }) },
+  { name: 'Theme: as the system', act: () => setLook({ theme: 'system' }) },
+  { icon: FileInput, name: 'Imports', act: () => show({ kind: 'imports' }) },
+  { icon: CircleHelp, name: 'What the words mean', act: () => show({ kind: 'words' }) },
+  { icon: Keyboard, name: 'Keyboard shortcuts', keys: '?', act: () => show({ kind: 'keys' }) },
+];
+
+const Group = ({ name, items }: { name: string; items: readonly ItemProps[] }) =>
+  items.length > 0 && (
+    <Command.Group heading={name}>
+      {items.map((item) => (
+        <Item key={item.id ?? item.name} {...item} />
+      ))}
+    </Command.Group>
+  );
 
 interface ItemProps {
   readonly name: string;

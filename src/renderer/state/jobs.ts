@@ -1,17 +1,11 @@
-import type { JobEvent, Performer, RunLimits, Work } from '../../core/contract/index.js';
+import type { JobEvent } from '../../core/contract/index.js';
 import { api } from '../client';
 import { go } from './navigation';
 import { refreshProject } from './project';
 import { notify } from './ui';
 
-export interface JobInput {
-  readonly what: Work;
-  readonly performer: Performer;
-  readonly limits: RunLimits;
-}
-
 /** Starts a job and shows it. The job continues if the window stops reading its events. */
-export async function startJob(input: JobInput): Promise<void> {
+export async function startJob(input: Parameters<typeof api.runner.start>[0]): Promise<void> {
   const stream = await api.runner.start(input);
   const first = await stream.next();
   const jobId = first.done ? first.value.jobId : first.value.jobId;
@@ -21,10 +15,8 @@ export async function startJob(input: JobInput): Promise<void> {
   notify('The job runs. You can leave this page.');
 }
 
-type RepeatInput = Parameters<typeof api.runner.repeat>[0];
-
 /** Starts the tries of a context, and shows the first try. A notice reports the scores after all tries have ended. */
-export async function repeatJob(input: RepeatInput): Promise<void> {
+export async function repeatJob(input: Parameters<typeof api.runner.repeat>[0]): Promise<void> {
   const stream = await api.runner.repeat(input);
   const first = await stream.next();
   if (first.done) return;

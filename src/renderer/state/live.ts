@@ -1,10 +1,10 @@
-import { useEffect } from 'react';
 import { create } from 'zustand';
 import type { CaptureStatus, Checkpointing, Commit, ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
 import { coalesced } from './coalesced';
 import { go } from './navigation';
 import { refreshProject, useProject } from './project';
+import { useEvery } from './query';
 import { ticketsChanged } from './tickets';
 import { notify } from './ui';
 
@@ -20,6 +20,9 @@ export const useLive = create<{
 /** The number of commits that `next` keeps. For older commits, only the chain shows the successors. */
 const remembered = 5_000;
 
+/** Milliseconds between two loads of the lists while changes keep coming. */
+const restMs = 250;
+
 let listening: AbortController | undefined;
 
 /** Hears every change of the project, whichever process made it, until the next call or a broken connection. Lists reload in place. */
@@ -31,14 +34,15 @@ export async function listen(): Promise<void> {
   const { dir, info } = state;
   const own = new AbortController();
   listening = own;
-  const reload = coalesced(() => Promise.all([refreshProject(), readCapture()]), own.signal, whenVisible);
+  const { signal } = own;
+  const reload = coalesced(() => Promise.all([refreshProject(), readCapture()]), { restMs: () => restMs, signal, ready: whenVisible });
   try {
-    const changes = await api.project.changes({ since: info.stand }, { signal: own.signal });
-    own.signal.addEventListener('abort', () => void changes.return?.(undefined as never).catch(() => {}), { once: true });
+    const changes = await api.project.changes({ since: info.stand }, { signal });
+    signal.addEventListener('abort', () => void changes.return?.(undefined as never).catch(() => {}), { once: true });
     void followAgain();
     for await (const { commits, changed } of changes) {
       const now = useProject.getState().state;
-      if (own.signal.aborted || now.phase !== 'open' || now.dir !== dir) return;
+      if (signal.aborted || now.phase !== 'open' || now.dir !== dir) return;
       if (changed.length === 0) continue;
       noteCommits(commits);
       if (changed.includes('tickets')) ticketsChanged();
@@ -50,16 +54,16 @@ export async function listen(): Promise<void> {
 }
 
 /** Waits until a person can see the window. */
-function whenVisible(signal: AbortSignal): Promise<void> {
+function whenVisible(signal?: AbortSignal): Promise<void> {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve) => {
     const look = (): void => {
-      if (document.hidden && !signal.aborted) return;
+      if (document.hidden && !signal?.aborted) return;
       document.removeEventListener('visibilitychange', look);
       resolve();
     };
     document.addEventListener('visibilitychange', look);
-    signal.addEventListener('abort', look, { once: true });
+    signal?.addEventListener('abort', look, { once: true });
   });
 }
 
@@ -95,11 +99,7 @@ const lookMs = 700;
 /** Keeps the state of live sessions up to date while a view shows it. */
 export function useLiveSessions(): void {
   const follows = useLive(({ capture }) => capture !== undefined && (capture.watching || capture.files.length > 0));
-  useEffect(() => {
-    if (!follows) return;
-    const timer = setInterval(() => void readCapture(), lookMs);
-    return () => clearInterval(timer);
-  }, [follows]);
+  useEvery(lookMs, follows, readCapture);
 }
 
 /** Starts live capture if the person chose it for this project. */

@@ -92,6 +92,17 @@ export const useProjectQuery: typeof useKeptQuery = (subject, key, ask, memory) 
   return useKeptQuery(subject, key === null ? null : `${key} ${revision}`, ask, memory);
 };
 
+/** Calls `act` every `ms` milliseconds while `isOn`. */
+export function useEvery(ms: number, isOn: boolean, act: () => unknown): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    if (!isOn) return;
+    const timer = setInterval(() => latest.current(), ms);
+    return () => clearInterval(timer);
+  }, [ms, isOn]);
+}
+
 /** The value, once it has not changed for `ms` milliseconds. */
 export function useRested<T>(value: T, ms: number): T {
   const [rested, setRested] = useState(value);

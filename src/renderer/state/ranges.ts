@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { coalesced } from './coalesced';
 
 /** One page of a list, by the name that its procedure gives the items. `total` is the length of the whole list. */
 export type RangePage<T> = { readonly total: number } & (
@@ -30,6 +31,8 @@ export interface Ranges<T> {
 }
 
 const pagesRenewed = 8;
+/** Milliseconds between a reload that failed and the next one. */
+const failedRestMs = 1_000;
 
 /** A list loaded by `load(offset, limit)` in pages of `pageSize` items. */
 export function createRanges<T>(pageSize: number, load: (offset: number, limit: number) => Promise<RangePage<T>>): Ranges<T> {
@@ -82,7 +85,7 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     need(wanted.from, wanted.to);
   };
 
-  const renew = oneAtATime(reload);
+  const renew = coalesced(reload, { restMs: (ms = failedRestMs) => ms });
   return {
     total: () => total,
     at: (index) => {
@@ -131,30 +134,6 @@ async function loadAll<T>(pageSize: number, load: Load<T>, known: readonly numbe
   const gained = Array.from({ length: Math.max(0, Math.ceil(total / pageSize) - known.length) }, (_, place) => known.length + place);
   const more = await loadPages(pageSize, load, gained);
   return { pages: new Map([...pages, ...more.pages]), total: more.total ?? total };
-}
-
-/** Runs work one call at a time. A call meanwhile causes one more run, after a pause as long as the run took; a failed one waits a second. */
-function oneAtATime(work: () => Promise<void>): () => void {
-  let state: 'idle' | 'running' | 'again' = 'idle';
-  return function run(): void {
-    if (state !== 'idle') {
-      state = 'again';
-      return;
-    }
-    state = 'running';
-    const began = performance.now();
-    void work()
-      .then(
-        () => performance.now() - began,
-        () => 1_000,
-      )
-      .then((pause) => new Promise((rested) => setTimeout(rested, pause)))
-      .then(() => {
-        const isWanted = state === 'again';
-        state = 'idle';
-        if (isWanted) run();
-      });
-  };
 }
 
 /** Renders the component again whenever a page of the list arrives. */

@@ -34,16 +34,12 @@ export function FindingsView({ project }: { project: string }) {
       >
         {(data) => {
           const chosen = data.rules.find((one) => one.rule === rule);
+          const total = data.rules.reduce((sum, { found }) => sum + found, 0);
+          const isChecking = data.unchecked !== undefined;
           return (
             <>
-              <Rules rules={data.rules} folder={data.folder} unchecked={data.unchecked ?? 0} chosen={chosen?.rule} />
-              <Found
-                key={chosen?.rule ?? ''}
-                project={project}
-                rule={chosen}
-                total={chosen?.found ?? data.rules.reduce((sum, { found }) => sum + found, 0)}
-                isChecking={data.unchecked !== undefined}
-              />
+              <Rules rules={data.rules} folder={data.folder} unchecked={data.unchecked ?? 0} chosen={chosen?.rule} total={total} />
+              <Found key={chosen?.rule ?? ''} project={project} rule={chosen} total={chosen?.found ?? total} isChecking={isChecking} />
             </>
           );
         }}
@@ -52,12 +48,12 @@ export function FindingsView({ project }: { project: string }) {
   );
 }
 
-function Rules(props: { rules: readonly FindingRule[]; folder: string | null; unchecked: number; chosen: string | undefined }) {
-  const { rules, folder, unchecked, chosen } = props;
-  const row = (rule: string | undefined, title: string, found: number, note: string, problem?: string, tone?: string) => (
+function Rules(props: { rules: readonly FindingRule[]; folder: string | null; unchecked: number; chosen: string | undefined; total: number }) {
+  const { rules, folder, unchecked, chosen, total } = props;
+  const row = (rule: string | undefined, title: string, found: number, note: string, problem?: string) => (
     <li key={rule ?? ''}>
       <button type="button" className="selectable" aria-current={chosen === rule} title={note} onClick={() => go({ rule })}>
-        <span className={problem ? 'tone-bad' : found > 0 ? tone : 'muted'}>{title}</span>
+        <span className={problem ? 'tone-bad' : found > 0 ? undefined : 'muted'}>{title}</span>
         <span className="num">{problem ? 'wrong' : say.exact(found)}</span>
       </button>
       {problem && <p className="small tone-bad breaks">{problem}</p>}
@@ -66,12 +62,7 @@ function Rules(props: { rules: readonly FindingRule[]; folder: string | null; un
   return (
     <nav className="findings-rules on-pane" aria-label="Rules">
       <ul>
-        {row(
-          undefined,
-          'All rules',
-          rules.reduce((sum, { found }) => sum + found, 0),
-          'The findings of all rules',
-        )}
+        {row(undefined, 'All rules', total, 'The findings of all rules')}
         {rules.map((one) => row(one.rule, one.title, one.found, one.what, one.problem))}
       </ul>
       {unchecked > 0 && (
@@ -90,15 +81,7 @@ function Rules(props: { rules: readonly FindingRule[]; folder: string | null; un
 
 const page = 200;
 
-interface FoundProps {
-  project: string;
-  rule: FindingRule | undefined;
-  total: number;
-  /** Whether sessions are left to check. */
-  isChecking: boolean;
-}
-
-function Found({ project, rule, total, isChecking }: FoundProps) {
+function Found({ project, rule, total, isChecking }: { project: string; rule: FindingRule | undefined; total: number; isChecking: boolean }) {
   const [limit, setLimit] = useState(page);
   const name = rule?.rule;
   const found = useProjectQuery(`${project} ${name}`, `${project} ${name} ${total} ${limit}`, (signal) =>

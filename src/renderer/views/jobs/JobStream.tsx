@@ -111,14 +111,9 @@ function LineView({ line, job }: { line: JobLine; job: Job }) {
   }
 }
 
-interface QuestionProps {
-  readonly job: Job;
-  readonly question: Job['questions'][number];
-  readonly onAnswered: () => void;
-}
-
 /** A question that only a person can answer. Nothing runs before the answer. */
-function Question({ job, question: { requestId, toolName, arguments: given, askedAt }, onAnswered }: QuestionProps) {
+function Question({ job, question, onAnswered }: { job: Job; question: Job['questions'][number]; onAnswered: () => void }) {
+  const { requestId, toolName, arguments: given, askedAt } = question;
   const [note, setNote] = useState('');
   const [answering, start] = useTask<void>();
   const busy = answering.state === 'running';

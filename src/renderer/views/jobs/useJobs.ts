@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Job, JobEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { type Query, useProjectQuery } from '../../state';
+import { type Query, useEvery, useProjectQuery } from '../../state';
 import { endedGroup, groupJobs } from './words';
 
 /** Milliseconds between two loads of the list: while a job runs, and otherwise. */
@@ -12,11 +12,9 @@ export function useJobs(project: string): { readonly query: Query<readonly Job[]
   const [round, setRound] = useState(0);
   const query = useProjectQuery<readonly Job[]>(project, `${project} jobs ${round}`, () => api.runner.list({}));
   const isRunning = query.data?.some(({ status }) => status === 'running') ?? false;
-  useEffect(() => {
-    const timer = setInterval(() => setRound((n) => n + 1), isRunning ? every.running : every.idle);
-    return () => clearInterval(timer);
-  }, [isRunning]);
-  return { query, now: Date.now(), reload: () => setRound((n) => n + 1) };
+  const reload = (): void => setRound((n) => n + 1);
+  useEvery(isRunning ? every.running : every.idle, true, reload);
+  return { query, now: Date.now(), reload };
 }
 
 /** The jobs that need an answer or run, in groups, and the ended ones. */

@@ -13,13 +13,11 @@ export interface ListedRequest {
   readonly before: RequestRow | undefined;
 }
 
-interface ChangesProps extends ListedRequest {
-  /** The parts of this call that were not recorded. If such a part is missing in both calls, it is unknown whether it changed. */
-  readonly missing: readonly string[];
-}
-
-/** The differences between this call and another call. The default is the previous call. */
-export function Changes({ project, row, rows, before, missing }: ChangesProps) {
+/**
+ * The differences between this call and another call. The default is the previous call. `missing` names the parts of this call that were not recorded:
+ * whether such a part changed is unknown.
+ */
+export function Changes({ project, row, rows, before, missing }: ListedRequest & { missing: readonly string[] }) {
   const [other, setOther] = useState(before?.requestId);
   const query = useQuery(other === undefined ? null : `${project} ${other} ${row.requestId}`, (signal) =>
     api.request.diff({ a: other ?? '', b: row.requestId }, { signal }),
@@ -50,15 +48,9 @@ function DiffSummary({ diff, missing }: { diff: RequestDiff; missing: readonly s
   return (
     <>
       <ul className="changes">
-        <Change name="System prompt" same={diff.system.same} unknown={isMissing('system', missing)} list={diff.system.changes} />
-        <Change
-          name="Tools"
-          same={diff.tools.same}
-          unknown={isMissing('tools', missing)}
-          list={diff.tools.changes}
-          more={diff.tools.reordered ? 'different order' : ''}
-        />
-        <Change name="Parameters" same={diff.params.same} unknown={isMissing('params', missing)} list={diff.params.changes} />
+        <Change name="System prompt" part={diff.system} unknown={isMissing('system', missing)} />
+        <Change name="Tools" part={diff.tools} unknown={isMissing('tools', missing)} more={diff.tools.reordered ? ', different order' : ''} />
+        <Change name="Parameters" part={diff.params} unknown={isMissing('params', missing)} />
         <li>
           <b>Messages</b>{' '}
           {diff.messages.same
@@ -82,28 +74,20 @@ function DiffSummary({ diff, missing }: { diff: RequestDiff; missing: readonly s
   );
 }
 
-interface ChangeProps {
-  readonly name: string;
-  readonly same: boolean;
-  readonly unknown: boolean;
-  readonly list: RequestDiff['system']['changes'];
-  readonly more?: string;
-}
-
-function Change({ name, same, unknown, list, more = '' }: ChangeProps) {
-  if (same)
+function Change({ name, part, unknown, more = '' }: { name: string; part: RequestDiff['params']; unknown: boolean; more?: string }) {
+  if (part.same)
     return (
       <li className="muted">
         <b>{name}</b> {unknown ? 'not recorded' : 'unchanged'}
-        {more && `, ${more}`}
+        {more}
       </li>
     );
   return (
     <li>
-      <b>{name}</b> {say.plural(list.length, 'change')}
-      {more && `, ${more}`}
+      <b>{name}</b> {say.plural(part.changes.length, 'change')}
+      {more}
       <ul>
-        {list.slice(0, 20).map((change) => (
+        {part.changes.slice(0, 20).map((change) => (
           <li key={`${change.op} ${change.path}`}>
             <span className={`change-op ${change.op}`}>{change.op}</span> <span className="mono">{change.path}</span>
             {change.op === 'changed' && typeof change.a !== 'object' && typeof change.b !== 'object' && (

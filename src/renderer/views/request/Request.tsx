@@ -6,7 +6,7 @@ import { Answer, Button, basis, describeProblem, Empty, IconButton, Loading, Pro
 import { AnswerMemory, go, type Query, type ShownSeries, useNavigation, usePlace, useQuery, useSeries, useTurnNumbers } from '../../state';
 import { CommitAnswer, NoCommit } from '../NoCommit';
 import { Calls } from './Calls';
-import { costliestMiss, isJump, isMiss, marksOf, nextPlace, numbersOf, placesOf, type ShownCalls, totalsOf } from './calls';
+import { costliestMiss, isJump, isMiss, marksOf, nextPlace, numbersOf, placesOf, totalsOf, type Wanted } from './calls';
 import { Fill } from './Fill';
 import { OneCall } from './OneCall';
 import { Parts } from './Parts';
@@ -103,26 +103,21 @@ function CallsOfCommit({ project, commit }: { project: string; commit: ContextId
   );
 }
 
-interface CallListProps extends CallsShown {
-  readonly project: string;
-  readonly commit: ContextId;
-  readonly series: Query<ShownSeries>;
-}
+const allCalls: Wanted = { shown: 'all', filter: '' };
 
-function CallList({ project, commit, total, calls, series }: CallListProps) {
+function CallList({ project, commit, total, calls, series }: CallsShown & { project: string; commit: ContextId; series: Query<ShownSeries> }) {
   const chosen = useNavigation(({ route }) => route.call);
   const turns = useTurnNumbers(project, commit);
   const folder = usePlace(project, commit).data?.repository ?? null;
   // A link to a call opens its request.
   const [isOpen, setOpen] = useState(chosen !== undefined);
-  const [shown, setShown] = useState<ShownCalls>('all');
-  const [filter, setFilter] = useState('');
-  const wanted = useDeferredValue(filter);
+  const [wanted, setWanted] = useState(allCalls);
+  const deferred = useDeferredValue(wanted);
   const isPart = calls.length < total;
   // The number of a call is known once all calls before it are.
   const numbers = useMemo(() => (isPart ? [] : numbersOf(calls)), [calls, isPart]);
   const marks = useMemo(() => marksOf(calls), [calls]);
-  const places = useMemo(() => placesOf(calls, shown, wanted), [calls, shown, wanted]);
+  const places = useMemo(() => placesOf(calls, deferred), [calls, deferred]);
   const found = calls.findIndex((call) => call.requestId === chosen);
   const place = found >= 0 ? found : placeOfLast(calls, commit);
   const call = calls[place];
@@ -130,10 +125,6 @@ function CallList({ project, commit, total, calls, series }: CallListProps) {
   const jump = (matches: (call: UsageCall) => boolean, by?: 1 | -1): void => {
     const next = calls[nextPlace(calls, place, matches, by) ?? -1];
     if (next) choose(next.requestId);
-  };
-  const showCostliest = (): void => {
-    const miss = costliestMiss(calls);
-    if (miss) choose(miss.requestId);
   };
   return (
     <section
@@ -149,27 +140,19 @@ function CallList({ project, commit, total, calls, series }: CallListProps) {
       }}
     >
       <div className="stack shrinks">
-        <CallsBar
-          total={total}
-          calls={calls}
-          shown={shown}
-          onShown={setShown}
-          filter={filter}
-          onFilter={setFilter}
-          onJump={jump}
-          onCostliest={showCostliest}
-        />
-        {isPart && <PartNote calls={calls} total={total} />}
+        <CallsBar total={total} calls={calls} wanted={wanted} onWant={setWanted} onJump={jump} onChoose={choose} />
+        {isPart && (
+          <p className="muted small">
+            These are the last {say.exact(calls.length)} of {say.plural(total, 'call')}. The others are loading.
+          </p>
+        )}
         <TokenChart series={series} marks={marks} call={call} onChoose={choose} />
         {places.length > 0 ? (
           <Calls calls={calls} numbers={numbers} turns={turns.numbers} places={places} place={place} folder={folder} onChoose={choose} />
         ) : (
-          <NoMatch
-            onShowAll={() => {
-              setShown('all');
-              setFilter('');
-            }}
-          />
+          <Empty title="No matching calls" acts={[{ name: 'Show all calls', act: () => setWanted(allCalls) }]}>
+            Calls whose prompt, tool, model or cause of a miss matches appear here.
+          </Empty>
         )}
       </div>
       {call && (
@@ -189,12 +172,6 @@ function CallList({ project, commit, total, calls, series }: CallListProps) {
   );
 }
 
-const PartNote = ({ total, calls }: CallsShown) => (
-  <p className="muted small">
-    These are the last {say.exact(calls.length)} of {say.plural(total, 'call')}. The others are loading.
-  </p>
-);
-
 interface TokenChartProps {
   readonly series: Query<ShownSeries>;
   readonly marks: ReturnType<typeof marksOf>;
@@ -210,47 +187,43 @@ const TokenChart = ({ series, marks, call, onChoose }: TokenChartProps) => (
   </div>
 );
 
-const NoMatch = ({ onShowAll }: { onShowAll: () => void }) => (
-  <Empty title="No matching calls" acts={[{ name: 'Show all calls', act: onShowAll }]}>
-    Calls whose prompt, tool, model or cause of a miss matches appear here.
-  </Empty>
-);
-
 interface CallsBarProps extends CallsShown {
-  readonly shown: ShownCalls;
-  readonly onShown: (shown: ShownCalls) => void;
-  readonly filter: string;
-  readonly onFilter: (filter: string) => void;
+  readonly wanted: Wanted;
+  readonly onWant: (wanted: Wanted) => void;
   readonly onJump: (matches: (call: UsageCall) => boolean, by?: 1 | -1) => void;
-  readonly onCostliest: () => void;
+  readonly onChoose: (requestId: string) => void;
 }
 
-function CallsBar({ total, calls, shown, onShown, filter, onFilter, onJump, onCostliest }: CallsBarProps) {
+function CallsBar({ total, calls, wanted, onWant, onJump, onChoose }: CallsBarProps) {
   const counts = useMemo(() => ({ misses: calls.filter(isMiss).length, jumps: calls.filter(isJump).length }), [calls]);
+  const showCostliest = (): void => {
+    const miss = costliestMiss(calls);
+    if (miss) onChoose(miss.requestId);
+  };
   const countOf = (count: number): string => (calls.length < total ? '' : ` ${count}`);
   return (
     <div className="calls-bar bar wrap">
       <Switch
         label="Which calls"
-        value={shown}
+        value={wanted.shown}
         options={[
           { value: 'all', name: `All ${total}` },
           { value: 'misses', name: `Misses${countOf(counts.misses)}`, hint: 'Calls that could not read what the call before left in the cache' },
           { value: 'jumps', name: `Large jumps${countOf(counts.jumps)}`, hint: 'Calls whose input grew by 5,000 tokens or more' },
         ]}
-        onChange={onShown}
+        onChange={(shown) => onWant({ ...wanted, shown })}
       />
       <IconButton icon={ChevronUp} label="Previous miss" keys="Shift+M" disabled={counts.misses === 0} onClick={() => onJump(isMiss, -1)} />
       <Button disabled={counts.misses === 0} title="Next cache miss (M)" onClick={() => onJump(isMiss)}>
         Next miss
       </Button>
-      <Button disabled={counts.misses === 0} title="The cache miss that cost most" onClick={onCostliest}>
+      <Button disabled={counts.misses === 0} title="The cache miss that cost most" onClick={showCostliest}>
         Costliest miss
       </Button>
       <Button disabled={counts.jumps === 0} title="Next large jump (Shift+J)" onClick={() => onJump(isJump)}>
         Next jump
       </Button>
-      <SearchField className="grow" label="Filter calls" value={filter} onChange={onFilter} />
+      <SearchField className="grow" label="Filter calls" value={wanted.filter} onChange={(filter) => onWant({ ...wanted, filter })} />
     </div>
   );
 }

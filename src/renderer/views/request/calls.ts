@@ -1,7 +1,12 @@
 import type { UsageCall } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 
-export type ShownCalls = 'all' | 'misses' | 'jumps';
+/** Which calls are listed. */
+export interface Wanted {
+  readonly shown: 'all' | 'misses' | 'jumps';
+  /** The words that a call must have. */
+  readonly filter: string;
+}
 
 /** A growth from this many tokens on is a large jump. */
 export const largeJump = 5_000;
@@ -19,7 +24,7 @@ export function costliestMiss(calls: readonly UsageCall[]): UsageCall | undefine
 }
 
 /** The places of the calls that match, among all calls. */
-export function placesOf(calls: readonly UsageCall[], shown: ShownCalls, filter: string): number[] {
+export function placesOf(calls: readonly UsageCall[], { shown, filter }: Wanted): number[] {
   const wanted = filter.trim().toLowerCase();
   return calls.flatMap((call, at) => {
     if (shown === 'misses' && !isMiss(call)) return [];

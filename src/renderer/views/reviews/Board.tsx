@@ -42,6 +42,18 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
     else setMoving({ ticket, to });
   };
 
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
+    const card = (event.target as HTMLElement).closest<HTMLElement>('.ticket-card');
+    if (!card || event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = steps[event.key];
+    const ticket = query.data?.flatMap(({ rows }) => rows).find(({ ticketId }) => ticketId === card.dataset.ticket);
+    if (step) stepTo(event.currentTarget, card, step);
+    else if (event.key === 'm' && ticket) setMoving({ ticket, to: undefined });
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
   const ready = query.status === 'done';
   useEffect(() => {
     if (!ready || opened === undefined) return;
@@ -55,7 +67,8 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
       <Answer query={query} what="Cannot show the board" loading="Loading tickets" stillWorks="The list may still work.">
         {(columns) => (
           <WithContextMenu label="Ticket" items={pointed ? menuOf(pointed, (to) => drop(pointed, to)) : []}>
-            <div ref={board} className="board">
+            {/* biome-ignore lint/a11y/noStaticElementInteractions: the cards take the keys */}
+            <div ref={board} className="board" onKeyDown={onKeyDown}>
               {ticketStatuses.map((status, n) => (
                 <Column
                   key={status}
@@ -66,9 +79,7 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
                   onDrop={() => dragged && drop(dragged, status)}
                   onMore={() => onMore(status)}
                   onDrag={setDragged}
-                  onMove={(ticket) => setMoving({ ticket, to: undefined })}
                   onMenu={setPointed}
-                  onStep={(from, step) => stepTo(board.current, from, step)}
                 />
               ))}
             </div>
@@ -106,10 +117,8 @@ const steps: Readonly<Record<string, Step>> = {
 };
 
 /** Moves the focus to the neighboring card: within the column, or at the same place in the next column that has cards. */
-function stepTo(board: HTMLElement | null, from: HTMLElement, step: Step): void {
-  const columns = [...(board?.querySelectorAll<HTMLElement>('.column') ?? [])].map((column) => [
-    ...column.querySelectorAll<HTMLElement>('.ticket-card'),
-  ]);
+function stepTo(board: HTMLElement, from: HTMLElement, step: Step): void {
+  const columns = [...board.querySelectorAll('.column')].map((column) => [...column.querySelectorAll<HTMLElement>('.ticket-card')]);
   const column = columns.findIndex((cards) => cards.includes(from));
   const place = columns[column]?.indexOf(from) ?? 0;
   if (step === 'up' || step === 'down') {
@@ -129,9 +138,7 @@ interface ColumnProps {
   readonly onDrop: () => void;
   readonly onMore: () => void;
   readonly onDrag: (ticket: TicketRow | undefined) => void;
-  readonly onMove: (ticket: TicketRow) => void;
   readonly onMenu: (ticket: TicketRow) => void;
-  readonly onStep: (from: HTMLElement, step: Step) => void;
 }
 
 function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: ColumnProps) {
@@ -183,16 +190,7 @@ function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: Co
   );
 }
 
-function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } & Pick<ColumnProps, 'onDrag' | 'onMove' | 'onMenu' | 'onStep'>) {
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = steps[event.key];
-    if (step) onStep(event.currentTarget, step);
-    else if (event.key === 'm') onMove(ticket);
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+function Card({ ticket, onDrag, onMenu }: { ticket: TicketRow } & Pick<ColumnProps, 'onDrag' | 'onMenu'>) {
   return (
     <li>
       <button
@@ -206,7 +204,6 @@ function Card({ ticket, onDrag, onMove, onMenu, onStep }: { ticket: TicketRow } 
           opened = ticket.ticketId;
           openTicket(ticket.ticketId);
         }}
-        onKeyDown={onKeyDown}
         onContextMenu={() => onMenu(ticket)}
         onDragStart={(event) => {
           event.dataTransfer.effectAllowed = 'move';

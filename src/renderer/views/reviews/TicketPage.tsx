@@ -73,15 +73,7 @@ const AllTickets = () => (
   </Button>
 );
 
-interface MainProps {
-  readonly project: string;
-  readonly data: Read;
-  readonly onMore: () => void;
-  /** Puts a question into the draft of the discussion. */
-  readonly onAsk: (question: string) => void;
-}
-
-function Main({ project, data, onMore, onAsk }: MainProps) {
+function Main({ project, data, onMore, onAsk }: { project: string; data: Read; onMore: () => void; onAsk: (question: string) => void }) {
   const { ticket, thread, children, events, near, people } = data;
   const [asked, setAsked] = useState<Asked>();
   const findings = children.rows.filter((child) => child.type === 'review_finding');

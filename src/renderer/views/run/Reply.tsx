@@ -1,8 +1,8 @@
 import { Ban, BookOpen, Check, CircleAlert, GitCompare, Hourglass, MessageCircleQuestionMark } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { ContextId, Entry } from '../../../core/contract/index.js';
 import { Button, Checkbox, Code, EntryView, notifyProblem, ProblemLine, say, sending, TextArea, ToolView } from '../../parts';
-import { answerQuestion, openComparison, openContext, type Sample, type SamplePart } from '../../state';
+import { answerQuestion, openComparison, openContext, type Sample, type SamplePart, useEvery } from '../../state';
 
 const stateNames: Record<Sample['state'], string> = {
   waiting: 'waiting',
@@ -109,10 +109,7 @@ function argumentsOf(json: string): unknown {
 /** Counts down to the time at which the provider accepts the next call. */
 function Limit({ reason, until }: { reason: string; until: number }) {
   const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 250);
-    return () => clearInterval(timer);
-  }, []);
+  useEvery(250, true, () => setNow(Date.now()));
   return (
     <p className="notice-line" role="status">
       <Hourglass size={13} aria-hidden /> {reason}. Retrying in {Math.max(0, Math.ceil((until - now) / 1_000))} s.

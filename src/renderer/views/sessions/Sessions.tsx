@@ -7,13 +7,18 @@ import { openSample } from './act';
 import { LiveSessions } from './LiveSessions';
 import { about, BudgetNotice, CaptureOffer, NotOpened, RefusedFiles, Retention, SearchedPlaces, SumFoot, Welcome } from './Notes';
 import type { RefusedHistory } from './refused';
-import { arrangeRows, type Listed, narrow, type Order, type SessionFacet, type SessionNarrowing } from './rows';
+import { arrangeRows, type Listed, narrow, type Order, type SessionNarrowing } from './rows';
 import { SessionsBar } from './SessionsBar';
 import { SessionTable } from './SessionTable';
 import { type ContentHits, useContentSearch } from './useContentSearch';
 import { useSessions } from './useSessions';
 
-const nothingChosen: SessionNarrowing['chosen'] = { agent: new Set(), repository: new Set(), model: new Set() };
+const wholeList: SessionNarrowing = {
+  text: '',
+  chosen: { agent: new Set(), repository: new Set(), model: new Set() },
+  days: undefined,
+  archived: false,
+};
 
 /** All sessions of all agents: the sessions of the project, and sessions on this machine that can be imported. */
 export function SessionsView() {
@@ -61,27 +66,17 @@ interface SessionListProps {
 
 function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListProps) {
   const dir = useOpenDir();
-  const [text, setText] = useState('');
-  const [chosen, setChosen] = useState(nothingChosen);
-  const [days, setDays] = useState<number>();
-  const [archived, setArchived] = useState(false);
+  const [narrowing, setNarrowing] = useState(wholeList);
   const [order, setOrder] = useState<Order>({ by: 'lastAt', ascending: false });
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
-  const found = useContentSearch(text);
+  const found = useContentSearch(narrowing.text);
   const { hits, searching } = found;
-  const shown = useMemo(() => narrow(listed, { text, chosen, days, archived, hits }), [listed, text, chosen, days, archived, hits]);
+  const shown = useMemo(() => narrow(listed, { ...narrowing, hits }), [listed, narrowing, hits]);
   // The costs are not loaded, because they would fetch all contents from the hub.
   const isAllHere = listed.some(({ session }) => session) && !listed.some(({ session }) => session?.isOnHub);
   const live = useMemo(() => listed.filter(({ session }) => session?.live), [listed]);
   const rows = useMemo(() => arrangeRows(shown, order, opened), [shown, order, opened]);
   const names = useMemo(() => repositoryNames(listed.flatMap(({ repository }) => repository ?? [])), [listed]);
-  const clear = (): void => {
-    setText('');
-    setChosen(nothingChosen);
-    setDays(undefined);
-    setArchived(false);
-  };
-  const choose = (facet: SessionFacet, values: readonly string[]): void => setChosen({ ...chosen, [facet]: new Set(values) });
   const toggle = (key: string): void => {
     const next = new Set(opened);
     if (!next.delete(key)) next.add(key);
@@ -90,13 +85,7 @@ function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListP
   return (
     <section className="sessions whole stack" aria-label="Sessions">
       <Unopened />
-      <SessionsBar
-        {...{ listed, shown, names, places, text, chosen, days, archived, isFirst }}
-        onText={setText}
-        onChoose={choose}
-        onDays={setDays}
-        onArchived={setArchived}
-      />
+      <SessionsBar {...{ listed, shown, names, narrowing, isFirst }} onNarrow={(part) => setNarrowing((old) => ({ ...old, ...part }))} />
       {isFirst && <Welcome places={places} listed={listed} />}
       {dir && <CaptureOffer hasSessions={listed.some(({ session }) => session !== undefined)} />}
       {dir && isAllHere && <BudgetNotice dir={dir} listed={listed} />}
@@ -105,12 +94,12 @@ function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListP
         searching || !isWhole ? (
           <Loading what={isWhole ? 'Searching the contents' : 'Loading older sessions'} />
         ) : (
-          <Empty title="No matching sessions" acts={[{ name: 'Clear the filters', act: clear }]}>
+          <Empty title="No matching sessions" acts={[{ name: 'Clear the filters', act: () => setNarrowing(wholeList) }]}>
             Sessions whose title, repository, file or content matches appear here.
           </Empty>
         )
       ) : (
-        <SessionTable rows={rows} names={names} order={order} hits={hits} sought={text.trim()} onOrder={setOrder} onToggle={toggle} />
+        <SessionTable rows={rows} names={names} order={order} hits={hits} sought={narrowing.text.trim()} onOrder={setOrder} onToggle={toggle} />
       )}
       <SearchFoot found={found} />
       <RefusedFiles refused={refused} />

@@ -1,21 +1,17 @@
 import { CircleCheck, CircleHelp, Import, Loader } from 'lucide-react';
-import type { FoundSource } from '../../../core/contract/index.js';
 import { agentName, Button, ChipMenu, IconButton, SearchField, say } from '../../parts';
 import { notify, refreshProject, show, useImports } from '../../state';
 import { importPaths, pathsToImport } from './act';
 import { countValues, type Listed, type SessionFacet, type SessionNarrowing, spans } from './rows';
 
-interface SessionsBarProps extends Omit<SessionNarrowing, 'hits'> {
+interface SessionsBarProps {
   readonly listed: readonly Listed[];
   readonly shown: readonly Listed[];
   readonly names: ReadonlyMap<string, string>;
-  readonly places: readonly FoundSource[];
+  readonly narrowing: SessionNarrowing;
   /** True while the welcome above the list has the button to import. */
   readonly isFirst: boolean;
-  readonly onText: (text: string) => void;
-  readonly onChoose: (facet: SessionFacet, values: readonly string[]) => void;
-  readonly onDays: (days: number | undefined) => void;
-  readonly onArchived: (archived: boolean) => void;
+  readonly onNarrow: (part: Partial<SessionNarrowing>) => void;
 }
 
 const chips: readonly (readonly [facet: SessionFacet, label: string])[] = [
@@ -25,8 +21,8 @@ const chips: readonly (readonly [facet: SessionFacet, label: string])[] = [
 ];
 
 /** Title, filter, chips and the import button for all agents. */
-export function SessionsBar(props: SessionsBarProps) {
-  const { listed, shown, names, text, chosen, days, archived, isFirst, onText, onChoose, onDays, onArchived } = props;
+export function SessionsBar({ listed, shown, names, narrowing, isFirst, onNarrow }: SessionsBarProps) {
+  const { text, chosen, days, archived } = narrowing;
   const total = listed.filter(({ session }) => (session?.archived ?? false) === archived).length;
   const shelved = listed.filter(({ session }) => session?.archived).length;
   return (
@@ -39,9 +35,9 @@ export function SessionsBar(props: SessionsBarProps) {
         placeholder="Filter by title, prompt or content  /"
         label="Filter sessions"
         value={text}
-        onChange={onText}
+        onChange={(next) => onNarrow({ text: next })}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') onText('');
+          if (event.key === 'Escape') onNarrow({ text: '' });
           if (event.key === 'Enter' || event.key === 'ArrowDown') document.querySelector<HTMLElement>('[data-list]')?.focus();
         }}
       />
@@ -55,7 +51,7 @@ export function SessionsBar(props: SessionsBarProps) {
             className={facet === 'model' ? 'low' : ''}
             options={values.map(([value, count]) => ({ value, name: facet === 'agent' ? agentName(value) : (names.get(value) ?? value), count }))}
             chosen={[...chosen[facet]]}
-            onChange={(next) => onChoose(facet, next)}
+            onChange={(next) => onNarrow({ chosen: { ...chosen, [facet]: new Set(next) } })}
           />
         );
       })}
@@ -65,14 +61,14 @@ export function SessionsBar(props: SessionsBarProps) {
         single
         options={spans.map(([name, value]) => ({ value, name }))}
         chosen={days === undefined ? [] : [days]}
-        onChange={([next]) => onDays(next)}
+        onChange={([next]) => onNarrow({ days: next })}
       />
       {(shelved > 0 || archived) && (
         <button
           type="button"
           className={`chip muted small archived-chip${archived ? ' chosen' : ''}`}
           aria-pressed={archived}
-          onClick={() => onArchived(!archived)}
+          onClick={() => onNarrow({ archived: !archived })}
         >
           Archived <b>{shelved}</b>
         </button>

@@ -31,14 +31,13 @@ export const spans = [
   ['Last 12 months', 366],
 ] as const;
 
+/** What a person chose to narrow the list. */
 export interface SessionNarrowing {
   readonly text: string;
   readonly chosen: Readonly<Record<SessionFacet, ReadonlySet<string>>>;
   /** Days back from now; undefined shows all. */
   readonly days: number | undefined;
   readonly archived: boolean;
-  /** Sessions whose content contains the text. */
-  readonly hits: ReadonlyMap<string, string>;
 }
 
 export type SessionListRow =
@@ -122,8 +121,13 @@ export function fromWords(snippet: string, words: string): string {
 }
 const maxBefore = 12;
 
+interface Sought extends SessionNarrowing {
+  /** Sessions whose content contains the text. */
+  readonly hits: ReadonlyMap<string, string>;
+}
+
 /** The sessions that match the text and every chip. Text matches the title, the repository, tags, the id, the file or the content. */
-export function narrow(listed: readonly Listed[], { text, chosen, days, archived, hits }: SessionNarrowing, now = Date.now()): readonly Listed[] {
+export function narrow(listed: readonly Listed[], { text, chosen, days, archived, hits }: Sought, now = Date.now()): readonly Listed[] {
   const needle = text.trim().toLowerCase();
   const matches = ({ key, title, repository, session, found }: Listed): boolean =>
     hits.has(key) || `${title}\n${repository ?? ''}\n${session?.tags.join('\n') ?? ''}\n${key}\n${found?.path ?? ''}`.toLowerCase().includes(needle);

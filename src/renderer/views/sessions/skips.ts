@@ -1,14 +1,8 @@
 import type { Skip } from '../../../core/contract/index.js';
 import { say } from '../../parts';
 
-export interface SkipGroup {
-  readonly path: string;
-  readonly reason: string;
-  readonly lines: readonly number[];
-}
-
 /** Groups skipped lines by file and reason. */
-export function groupSkips(skips: readonly Skip[]): readonly SkipGroup[] {
+export function groupSkips(skips: readonly Skip[]) {
   const groups = new Map<string, { path: string; reason: string; lines: number[] }>();
   for (const { path, line, reason } of skips) {
     const key = `${path}\n${reason}`;

@@ -12,23 +12,8 @@ export function useSpending(dir: string) {
   return query.status === 'done' ? query.data : undefined;
 }
 
-export interface ListedSums {
-  readonly sessions: number;
-  readonly turns: number;
-  readonly errors: number;
-  readonly calls: number;
-  readonly tokens: number;
-  readonly cost: number;
-  /** Whether calls without a count are among them. */
-  readonly areTokensMissing: boolean;
-  /** Whether calls without a price or a count are among them. */
-  readonly isLowerBound: boolean;
-  /** Sessions that are listed but not imported, and so not counted. */
-  readonly notImported: number;
-}
-
-/** Adds up the listed sessions and their subagents. A session counts once, however many rows show it. */
-export function sumListed(listed: readonly Listed[], rows: readonly (UsageSums & { readonly key: string })[]): ListedSums {
+/** Adds up the listed sessions and their subagents. A session counts once, however many rows show it. One that is not imported is not counted. */
+export function sumListed(listed: readonly Listed[], rows: readonly (UsageSums & { readonly key: string })[]) {
   const all = listed.flatMap((one) => [one, ...one.subagents]).flatMap(({ session }) => session ?? []);
   const ids = new Set(all.map(({ sessionId }) => sessionId));
   const sums = { calls: 0, tokens: 0, cost: 0, areTokensMissing: false, isLowerBound: false };

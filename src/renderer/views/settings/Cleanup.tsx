@@ -82,15 +82,8 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
   );
 }
 
-interface PlanProps {
-  plan: Collected;
-  /** True if deleted sessions and branches are included. */
-  deleted: boolean;
-  onRemove: () => void;
-}
-
-/** A preview of the objects to remove, and the button that removes them. */
-function Plan({ plan, deleted, onRemove }: PlanProps) {
+/** A preview of the objects to remove, those of deleted sessions and branches too if `deleted`, and the button that removes them. */
+function Plan({ plan, deleted, onRemove }: { plan: Collected; deleted: boolean; onRemove: () => void }) {
   if (plan.removed === 0)
     return (
       <p>

@@ -111,13 +111,8 @@ const credentialNames: Record<NonNullable<ReplicaState['credentials']>, string> 
   instance: 'credentials of this cloud instance',
 };
 
-interface ReplicaProps {
-  replica: ReplicaState;
-  onSet: () => void;
-  onRemove: () => void;
-}
-
-function Replica({ replica: { name, place, takes, credentials, held, waiting, problem }, onSet, onRemove }: ReplicaProps) {
+function Replica({ replica, onSet, onRemove }: { replica: ReplicaState; onSet: () => void; onRemove: () => void }) {
+  const { name, place, takes, credentials, held, waiting, problem } = replica;
   return (
     <li className="row breaks">
       <span className="grow">

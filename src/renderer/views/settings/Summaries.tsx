@@ -1,7 +1,6 @@
-import { useEffect } from 'react';
 import { api } from '../../client';
 import { Answer, LinkButton, Select, say, TaskProblem } from '../../parts';
-import { go, useProjectQuery, useQuery, useTask } from '../../state';
+import { go, useEvery, useProjectQuery, useQuery, useTask } from '../../state';
 import { Setting } from './Setting';
 
 type Status = Awaited<ReturnType<typeof api.context.summarizer>>;
@@ -64,11 +63,7 @@ function Service({ first }: { first: Status }) {
   const set = (change: Partial<Plan>): void => {
     void start(() => api.context.setSummarizer({ enabled, provider, model, callsPerDay, perMinute, ...change }));
   };
-  useEffect(() => {
-    if (!running) return;
-    const timer = setInterval(() => void start((signal) => api.context.summarizer({}, { signal })), lookMs);
-    return () => clearInterval(timer);
-  }, [running, start]);
+  useEvery(lookMs, running, () => start((signal) => api.context.summarizer({}, { signal })));
   return (
     <>
       <Setting name="Fill missing summaries while idle" hint="Off until you turn it on.">

@@ -121,14 +121,8 @@ function Actions({ maySend, isRunning, redact, onRedact, onPush, onPull }: Actio
   );
 }
 
-interface OutcomeProps {
-  changed: Task<TeamStatus>;
-  exchanged: Task<Exchanged>;
-  /** The facts that are already shown above. */
-  problem?: string | undefined;
-}
-
-function Outcome({ changed, exchanged, problem }: OutcomeProps) {
+/** How the last actions ended. A `problem` of the hub is already shown above, and explains why an exchange failed. */
+function Outcome({ changed, exchanged, problem }: { changed: Task<TeamStatus>; exchanged: Task<Exchanged>; problem?: string | undefined }) {
   return (
     <div aria-live="polite">
       {exchanged.state === 'running' && (

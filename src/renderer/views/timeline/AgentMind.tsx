@@ -1,10 +1,10 @@
 import { CalendarClock, Cog, Pencil, Play, Plus, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { dropPlan, forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
-import { Answer, attempt, Button, IconButton, JobLinks, LinkButton, Select, say, useWorkedOn } from '../../parts';
-import { ask, openContext, useKeptQuery } from '../../state';
+import { Answer, attempt, Button, type Icon, IconButton, JobLinks, LinkButton, Select, say, useWorkedOn } from '../../parts';
+import { ask, type FormSpec, openContext, useKeptQuery } from '../../state';
 import { waitText } from './space';
 
 interface AgentMindProps {
@@ -58,77 +58,80 @@ const memoryName = ({ topic, content }: Mind['memories'][number]): string => top
 function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agent: Entity; mind: Mind; onChange: () => void }) {
   return (
     <>
-      <section aria-label="Goals">
-        <header className="row">
-          <h3 className="grow">Goals</h3>
-          <IconButton small icon={Pencil} label="Edit goals" onClick={() => ask(goalsForm(agent, goals, onChange))} />
-        </header>
-        {goals.length === 0 && <p className="muted">No goals. The agent reads them at the start of every run.</p>}
-        <ul>
-          {goals.map((goal) => (
-            <li key={goal.goalId}>
-              <span className="grow">{goal.description}</span>
-              {goal.longTerm && <span className="badge">long-term</span>}
-              {goal.priority !== undefined && <span className="muted">priority {goal.priority}</span>}
-            </li>
-          ))}
-        </ul>
-      </section>
-      <section aria-label="Memories">
-        <header className="row">
-          <h3 className="grow">Memories</h3>
-          <IconButton small icon={Plus} label="New memory" onClick={() => ask(memoryForm(agent, undefined, onChange))} />
-        </header>
-        {memories.length === 0 && <p className="muted">No memories. The agent reads them in every run, in every space.</p>}
-        <ul>
-          {memories.map((memory) => (
+      <MindPart
+        name="Goals"
+        none="No goals. The agent reads them at the start of every run."
+        edit={{ name: 'Edit goals', icon: Pencil, form: () => goalsForm(agent, goals, onChange) }}
+      >
+        {goals.map((goal) => (
+          <li key={goal.goalId}>
+            <span className="grow">{goal.description}</span>
+            {goal.longTerm && <span className="badge">long-term</span>}
+            {goal.priority !== undefined && <span className="muted">priority {goal.priority}</span>}
+          </li>
+        ))}
+      </MindPart>
+      <MindPart
+        name="Memories"
+        none="No memories. The agent reads them in every run, in every space."
+        edit={{ name: 'New memory', icon: Plus, form: () => memoryForm(agent, undefined, onChange) }}
+      >
+        {memories.map((memory) => {
+          const name = memoryName(memory);
+          return (
             <li key={memory.memoryId}>
               <span className="grow">
                 {memory.topic && <b>{memory.topic}: </b>}
                 {say.firstLine(memory.content, 200)}
               </span>
-              <IconButton
-                small
-                icon={Pencil}
-                label={`Edit the memory ${memoryName(memory)}`}
-                onClick={() => ask(memoryForm(agent, memory, onChange))}
-              />
-              <IconButton
-                small
-                icon={Trash2}
-                label={`Delete the memory ${memoryName(memory)}`}
-                onClick={attempt(() => forgetMemory(agent, memory, onChange))}
-              />
+              <IconButton small icon={Pencil} label={`Edit the memory ${name}`} onClick={() => ask(memoryForm(agent, memory, onChange))} />
+              <IconButton small icon={Trash2} label={`Delete the memory ${name}`} onClick={attempt(() => forgetMemory(agent, memory, onChange))} />
             </li>
-          ))}
-        </ul>
-      </section>
-      <section aria-label="Plans">
-        <header className="row">
-          <h3 className="grow">Plans</h3>
-          <IconButton small icon={Plus} label="New plan" onClick={() => ask(planForm(agent, undefined, onChange))} />
-        </header>
-        {plans.length === 0 && <p className="muted">No plans. A plan starts a run at a time.</p>}
-        <ul>
-          {plans.map((plan) => (
-            <li key={plan.planId}>
-              <CalendarClock size={13} aria-hidden />
-              <span className="grow">
-                <b>{plan.name}</b>{' '}
-                <span className="muted">
-                  {plan.cron ?? 'once'}
-                  {plan.nextRunAt ? `, next ${say.instant(plan.nextRunAt)}` : plan.scheduledAt ? `, ${say.instant(plan.scheduledAt)}` : ''}
-                </span>
+          );
+        })}
+      </MindPart>
+      <MindPart
+        name="Plans"
+        none="No plans. A plan starts a run at a time."
+        edit={{ name: 'New plan', icon: Plus, form: () => planForm(agent, undefined, onChange) }}
+      >
+        {plans.map((plan) => (
+          <li key={plan.planId}>
+            <CalendarClock size={13} aria-hidden />
+            <span className="grow">
+              <b>{plan.name}</b>{' '}
+              <span className="muted">
+                {plan.cron ?? 'once'}
+                {plan.nextRunAt ? `, next ${say.instant(plan.nextRunAt)}` : plan.scheduledAt ? `, ${say.instant(plan.scheduledAt)}` : ''}
               </span>
-              <IconButton small icon={Pencil} label={`Edit the plan ${plan.name}`} onClick={() => ask(planForm(agent, plan, onChange))} />
-              <IconButton small icon={Trash2} label={`Delete the plan ${plan.name}`} onClick={attempt(() => dropPlan(agent, plan, onChange))} />
-            </li>
-          ))}
-        </ul>
-      </section>
+            </span>
+            <IconButton small icon={Pencil} label={`Edit the plan ${plan.name}`} onClick={() => ask(planForm(agent, plan, onChange))} />
+            <IconButton small icon={Trash2} label={`Delete the plan ${plan.name}`} onClick={attempt(() => dropPlan(agent, plan, onChange))} />
+          </li>
+        ))}
+      </MindPart>
     </>
   );
 }
+
+interface MindPartProps {
+  readonly name: string;
+  /** What stands in place of an empty list. */
+  readonly none: string;
+  readonly edit: { readonly name: string; readonly icon: Icon; readonly form: () => FormSpec };
+  readonly children: readonly ReactElement[];
+}
+
+const MindPart = ({ name, none, edit, children }: MindPartProps) => (
+  <section aria-label={name}>
+    <header className="row">
+      <h3 className="grow">{name}</h3>
+      <IconButton small icon={edit.icon} label={edit.name} onClick={() => ask(edit.form())} />
+    </header>
+    {children.length === 0 && <p className="muted">{none}</p>}
+    <ul>{children}</ul>
+  </section>
+);
 
 function Waits({ waits, nameOf }: { waits: readonly MessageWait[]; nameOf: (entityId: string) => string }) {
   if (waits.length === 0) return null;

@@ -14,11 +14,10 @@ const transcripts = new AnswerMemory<TranscriptData>(3, 'always');
 
 /** The selected context as chat and as timeline. */
 export function ContextTimeline({ project, commit }: { project: string; commit: ContextId }) {
-  const [pointed, setPointed] = useState<string>();
   const query = useQuery(`${project} ${commit}`, (signal) => api.timeline.transcript({ id: commit, window: true }, { signal }), transcripts);
   return (
     <CommitAnswer query={query} what="Cannot show this context as a timeline" loading="Loading the context" lines={8}>
-      {(data) => <Transcript {...data} project={project} commit={commit} pointed={pointed} onPoint={setPointed} />}
+      {(data) => <Transcript {...data} project={project} commit={commit} />}
     </CommitAnswer>
   );
 }
@@ -28,14 +27,8 @@ async function wholeText(id: ContextId, place: number): Promise<string> {
   return rows[0]?.text ?? '';
 }
 
-interface TranscriptProps extends TranscriptData {
-  readonly project: string;
-  readonly commit: ContextId;
-  readonly pointed: string | undefined;
-  readonly onPoint: (id: string | undefined) => void;
-}
-
-function Transcript({ project, commit, input, rendered, total, pointed, onPoint }: TranscriptProps) {
+function Transcript({ project, commit, input, rendered, total }: TranscriptData & { project: string; commit: ContextId }) {
+  const [pointed, setPointed] = useState<string>();
   const ranges = useRanges(timelineOf(project, commit));
   const version = ranges.version();
   // Only messages in the context window can be pointed at from the text, and these messages have a position.
@@ -59,7 +52,7 @@ function Transcript({ project, commit, input, rendered, total, pointed, onPoint 
           selfId={input.identity.entityId}
           dividerAfter={undefined}
           pointed={pointed}
-          onPoint={onPoint}
+          onPoint={setPointed}
           onOpen={(id) => go({ view: 'context', entry: id.slice('msg-'.length) as never })}
           onWhole={(place) => wholeText(commit, place)}
         />
@@ -68,7 +61,7 @@ function Transcript({ project, commit, input, rendered, total, pointed, onPoint 
         <header className="timeline-head gap-12 rigid line-below row small">
           <span className="muted">As an agent would read it</span>
         </header>
-        <Reader rendered={rendered} input={input} pointed={pointed} onPoint={onPoint} />
+        <Reader rendered={rendered} input={input} pointed={pointed} onPoint={setPointed} />
       </div>
     </>
   );

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Entity, Run, Space, TimelineMessage } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer } from '../../parts';
-import { useKeptQuery } from '../../state';
+import { useEvery, useKeptQuery } from '../../state';
 import { Beside } from './Beside';
 import { Chat } from './Chat';
 import { makeList } from './lines';
@@ -75,7 +75,7 @@ function useReadMark(spaceId: string, person: string | undefined, data: SpaceDat
 }
 
 /** Milliseconds between two checks of the open runs of a space. */
-const every = 2_000;
+const everyMs = 2_000;
 
 const writeState = (lastMessage: string | undefined, runs: readonly Run[]): string =>
   JSON.stringify([lastMessage, runs.map(({ runId, status }) => `${runId} ${status}`).sort()]);
@@ -85,19 +85,15 @@ function useOpenRuns({ spaceId, members }: Space, data: SpaceData | undefined, o
   const open = data?.runs.filter(({ endedAt }) => endedAt === null) ?? [];
   const shown = writeState(data?.messages.at(-1)?.id, open);
   const isOpen = open.length > 0;
-  useEffect(() => {
-    if (!isOpen) return;
+  const look = async (): Promise<void> => {
+    const [{ messages }, running, waiting] = await Promise.all([
+      api.space.messages({ spaceId, limit: 1 }),
+      api.run.list({ status: 'running' }),
+      api.run.list({ status: 'waiting_reply' }),
+    ]);
     const ids = new Set(members.map(({ entityId }) => entityId));
-    const look = async (): Promise<void> => {
-      const [{ messages }, running, waiting] = await Promise.all([
-        api.space.messages({ spaceId, limit: 1 }),
-        api.run.list({ status: 'running' }),
-        api.run.list({ status: 'waiting_reply' }),
-      ]);
-      const now = [...running, ...waiting].filter(({ entityId }) => ids.has(entityId));
-      if (writeState(messages.at(-1)?.messageId, now) !== shown) onChange();
-    };
-    const timer = setInterval(() => void look().catch(() => {}), every);
-    return () => clearInterval(timer);
-  }, [spaceId, members, isOpen, shown, onChange]);
+    const now = [...running, ...waiting].filter(({ entityId }) => ids.has(entityId));
+    if (writeState(messages.at(-1)?.messageId, now) !== shown) onChange();
+  };
+  useEvery(everyMs, isOpen, () => look().catch(() => {}));
 }

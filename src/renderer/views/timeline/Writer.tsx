@@ -36,9 +36,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
   const me = useQuery('who the hub says I am', (signal) => api.team.news({}, { signal }));
   const senderId = chosen ?? defaultSender(space, localStorage.getItem(writesAs(space)), me.status === 'done' ? me.data.me : null);
   const [text, setText] = useState('');
-  const [wait, setWait] = useState(false);
-  const [waitFor, setWaitFor] = useState('');
-  const [minutes, setMinutes] = useState(5);
+  const [wait, setWait] = useState<Wait>({ isOn: false, for: '', minutes: 5 });
   const [posting, start] = useTask<void>();
   const busy = posting.state === 'running';
   const perform = (work: () => Promise<string>): Promise<void> => start(() => work().then(notify).then(onPosted).catch(notifyProblem));
@@ -59,12 +57,12 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
   };
   const send = (): Promise<void> =>
     perform(async () => {
-      const waiting = wait && { wait: { timeoutMs: minutes * minute, ...(waitFor !== '' && { for: waitFor }) } };
+      const waiting = wait.isOn && { wait: { timeoutMs: wait.minutes * minute, ...(wait.for !== '' && { for: wait.for }) } };
       const { started, resumed } = run
         ? await api.run.send({ runId: run.runId, spaceId: space.spaceId, text, ...reply, ...waiting })
         : await api.space.post({ spaceId: space.spaceId, senderId: sender.entityId, text, ...reply, ...waiting });
       setText('');
-      setWait(false);
+      setWait({ ...wait, isOn: false });
       onReplyTo(undefined);
       return `Posted. Runs started: ${started.length}${resumed.length > 0 ? `, resumed: ${resumed.length}` : ''}.`;
     });
@@ -81,11 +79,16 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
       <TextArea label="Message" placeholder={`Write as ${sender.name}…`} rows={2} value={text} onChange={setText} onKeyDown={sendAtEnter} />
       <p className="muted small">{triggered.status === 'done' ? triggerText(triggered.data) : ' '}</p>
       <div className="writer-line row wrap">
-        <SenderChoice space={space} senderId={sender.entityId} onChange={choose} />
-        <Checkbox className="small" checked={wait} onChange={setWait}>
+        <Select
+          label="Write as"
+          value={sender.entityId}
+          options={space.members.map(({ entityId, name, type }) => [entityId, `${name} (${type})`])}
+          onChange={choose}
+        />
+        <Checkbox className="small" checked={wait.isOn} onChange={(isOn) => setWait({ ...wait, isOn })}>
           Wait for a reply
         </Checkbox>
-        {wait && <WaitChoice space={space} senderId={sender.entityId} from={waitFor} onFrom={setWaitFor} minutes={minutes} onMinutes={setMinutes} />}
+        {wait.isOn && <WaitChoice others={space.members.filter((one) => one !== sender)} wait={wait} onChange={setWait} />}
         <span className="grow" />
         <Button icon={Send} look="primary" type="submit" disabled={busy || text.trim() === ''}>
           Send
@@ -98,17 +101,6 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
 /** The key under which this machine remembers the sender in a space. */
 const writesAs = ({ spaceId }: Space): string => `stemma.writes-as.${spaceId}`;
 
-function SenderChoice({ space, senderId, onChange }: { space: Space; senderId: string; onChange: (senderId: string) => void }) {
-  return (
-    <Select
-      label="Write as"
-      value={senderId}
-      options={space.members.map(({ entityId, name, type }) => [entityId, `${name} (${type})`])}
-      onChange={onChange}
-    />
-  );
-}
-
 const ReplyLine = ({ message, onCancel }: { message: TimelineMessage; onCancel: () => void }) => (
   <p className="writer-reply gap-6 row muted small">
     <CornerUpLeft size={12} aria-hidden />
@@ -119,27 +111,22 @@ const ReplyLine = ({ message, onCancel }: { message: TimelineMessage; onCancel: 
   </p>
 );
 
-interface WaitChoiceProps {
-  readonly space: Space;
-  readonly senderId: string;
-  readonly from: string;
-  readonly onFrom: (entityId: string) => void;
+/** A wait for a reply. It ends with an answer of a member, or of anyone, and after some minutes. */
+interface Wait {
+  readonly isOn: boolean;
+  /** The id of the member; empty for anyone. */
+  readonly for: string;
   readonly minutes: number;
-  readonly onMinutes: (minutes: number) => void;
 }
 
-/** The fields of a wait: the member whose answer ends it, and its limit in minutes. */
-function WaitChoice({ space, senderId, from, onFrom, minutes, onMinutes }: WaitChoiceProps) {
+function WaitChoice({ others, wait, onChange }: { others: Space['members']; wait: Wait; onChange: (wait: Wait) => void }) {
   return (
     <>
       <Select
         label="Whose answer ends the wait"
-        value={from}
-        options={[
-          ['', 'from anyone who replies'],
-          ...space.members.filter(({ entityId }) => entityId !== senderId).map(({ entityId, name }) => [entityId, `from ${name}`] as const),
-        ]}
-        onChange={onFrom}
+        value={wait.for}
+        options={[['', 'from anyone who replies'], ...others.map(({ entityId, name }) => [entityId, `from ${name}`] as const)]}
+        onChange={(entityId) => onChange({ ...wait, for: entityId })}
       />
       <label className="small">
         for
@@ -149,8 +136,8 @@ function WaitChoice({ space, senderId, from, onFrom, minutes, onMinutes }: WaitC
           label="Minutes to wait"
           min={1}
           max={1_440}
-          value={minutes}
-          onChange={(text) => onMinutes(Math.max(1, Math.min(1_440, Number(text) || 1)))}
+          value={wait.minutes}
+          onChange={(text) => onChange({ ...wait, minutes: Math.max(1, Math.min(1_440, Number(text) || 1)) })}
         />
         minutes
       </label>

@@ -31,7 +31,7 @@ interface ChartProps {
 export function Chart(props: ChartProps) {
   const { slices, before, bars, barsBefore, by, measure, range, budget, selected, sessions, onSelect } = props;
   const isTool = by === 'tool';
-  const groups = useMemo(() => sumGroups(slices, by), [slices, by]);
+  const groups = sumGroups(slices, by);
   const series = useMemo(() => seriesOf(groups, measure, isTool), [groups, measure, isTool]);
   const stacks = useMemo(() => stacksOf(slices, bars, by, series, measure), [slices, bars, by, series, measure]);
   const line = useMemo(
@@ -125,7 +125,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
   const isBoundIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): boolean =>
     [...of].some(([key, sums]) => (name === rest ? !series.includes(key) : key === name) && isBound(sums, measure));
   const others = [...groups].filter(([key, sums]) => !series.includes(key) && barHeight(sums, measure, isTool) > 0).length;
-  const allBefore = useMemo(() => before && addSlices(before), [before]);
+  const allBefore = before && addSlices(before);
   return (
     <table className="usage-legend small">
       <thead>

@@ -1,5 +1,6 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useMemo } from 'react';
+import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Facts, IconButton, LinkButton, say } from '../../parts';
 import { go, type Query, useProjectQuery } from '../../state';
@@ -8,7 +9,7 @@ import { type Range, rangeWords } from './ranges';
 import { askSql, setBar, setGroup } from './selection';
 import { type ChosenFacets, namesOf, type Slices } from './slices';
 import { callsSql, compactionsSql, forksSql, quoted, toolCallsSql } from './statements';
-import { addSlices, barHeight, isBound, isLowerBound, type ShownMeasure, type Sums, sumGroups } from './sums';
+import { addSlices, barHeight, isBound, isLowerBound, largestSessions, type ShownMeasure, type Sums, sumGroups } from './sums';
 import { SessionName } from './Table';
 import { changeWords, dollars, measured, measuredSum, share, tokensIn } from './words';
 
@@ -35,9 +36,9 @@ const mostRules = 5;
 
 /** The selected bar, or the whole range: its sums, its largest sessions, its errors, and what forks and compactions were made. */
 export function Panel(props: PanelProps) {
-  const { project, slices, before, range, bars, isBar, chosen, sessions, events } = props;
-  const sums = useMemo(() => addSlices(slices), [slices]);
-  const old = useMemo(() => before && addSlices(before), [before]);
+  const { project, slices, before, range, bars, isBar, chosen, events } = props;
+  const sums = addSlices(slices);
+  const old = before && addSlices(before);
   const at = bars.findIndex(({ from }) => from === range.from);
   return (
     <aside className="usage-panel on-pane" aria-label={rangeWords(range)}>
@@ -83,8 +84,8 @@ export function Panel(props: PanelProps) {
       </section>
       <Largest {...props} />
       <Tools {...props} sums={sums} />
-      <EventList {...{ slices, range, sessions }} title="Forks made in Stemma" events={events.forks} one="turn" sql={forksSql} />
-      <EventList {...{ slices, range, sessions }} title="Compactions" events={events.compactions} one="compaction" sql={compactionsSql} />
+      <EventList {...props} title="Forks made in Stemma" found={events.forks} one="turn" sql={forksSql} />
+      <EventList {...props} title="Compactions" found={events.compactions} one="compaction" sql={compactionsSql} />
       <Findings project={project} />
     </aside>
   );
@@ -118,11 +119,7 @@ function Findings({ project }: { project: string }) {
 
 /** The sessions with the largest part of the measure, and a way to the others. */
 function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
-  // A session of tool calls may have no counted calls, and the other way round.
-  const ordered = useMemo(
-    () => [...sumGroups(slices, 'session')].sort(([, x], [, y]) => barHeight(y, measure) - barHeight(x, measure) || y.calls - x.calls),
-    [slices, measure],
-  );
+  const ordered = largestSessions(slices, measure);
   const others = ordered.slice(mostSessions);
   return (
     <section>
@@ -209,20 +206,17 @@ function Rates({ slices, range, chosen }: Pick<PanelProps, 'slices' | 'range' | 
   );
 }
 
-function EventList({
-  slices,
-  range,
-  events,
-  title,
-  one,
-  sql,
-  sessions,
-}: Pick<PanelProps, 'slices' | 'range' | 'sessions'> & { title: string; events: readonly Event[]; one: string; sql: string }) {
+function EventList(props: PanelProps & { title: string; found: readonly Event[]; one: string; sql: string }) {
+  const { slices, range, sessions, title, one, sql } = props;
   const inside = useMemo(() => namesOf(slices, 'session'), [slices]);
-  const found = events.filter(({ session, day }) => day >= range.from && day <= range.to && inside.has(session));
+  const found = props.found.filter(({ session, day }) => day >= range.from && day <= range.to && inside.has(session));
   if (found.length === 0) return null;
   const cost = found.reduce((sum, event) => sum + event.cost, 0);
   const calls = found.reduce((sum, event) => sum + event.calls, 0);
+  const open = ({ commit, session }: Event): void => {
+    const place = { session: sessions.get(session)?.parent ?? session, commit: commit as ContextId };
+    go({ view: 'context', ...place, against: undefined, entry: undefined, stop: undefined });
+  };
   return (
     <section>
       <h3 className="row">
@@ -233,20 +227,12 @@ function EventList({
         </span>
       </h3>
       <ul className="usage-rows">
-        {found.slice(0, mostSessions).map(({ commit, session, day }) => (
-          <li key={commit}>
-            <LinkButton
-              className="ellipsis"
-              onClick={() =>
-                go({
-                  ...{ view: 'context', session: sessions.get(session)?.parent ?? session, commit: commit as Parameters<typeof go>[0]['commit'] },
-                  ...{ against: undefined, entry: undefined, stop: undefined },
-                })
-              }
-            >
-              {say.firstLine(sessions.get(session)?.title ?? session, 80)}
+        {found.slice(0, mostSessions).map((event) => (
+          <li key={event.commit}>
+            <LinkButton className="ellipsis" onClick={() => open(event)}>
+              {say.firstLine(sessions.get(event.session)?.title ?? event.session, 80)}
             </LinkButton>
-            <span className="num muted">{rangeWords({ from: day, to: day })}</span>
+            <span className="num muted">{rangeWords({ from: event.day, to: event.day })}</span>
           </li>
         ))}
         {found.length > mostSessions && (

@@ -8,7 +8,7 @@ import type { Range } from './ranges';
 import { askSql, choose, setGroup } from './selection';
 import { type ChosenFacets, daysOf, facets, ofGroup, type ShownGrouping, type Slices } from './slices';
 import { listSql } from './statements';
-import { addSlices, barHeight, isLowerBound, noSums, type ShownMeasure, type Sums, sumGroups } from './sums';
+import { addSlices, barHeight, isLowerBound, largestSessions, noSums, type ShownMeasure, type Sums, sumGroups } from './sums';
 import { changeWords, groupName, groupNames, measured } from './words';
 
 interface TableProps {
@@ -47,9 +47,9 @@ export function Table(props: TableProps) {
   const [sort, setSort] = useState<{ readonly id: string; readonly ascending: boolean }>();
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
   const [most, setMost] = useState(shownAtFirst);
-  const groups = useMemo(() => sumGroups(slices, by), [slices, by]);
-  const groupsBefore = useMemo(() => before && sumGroups(before, by), [before, by]);
-  const whole = amountOfAll(groups, measure, isTool);
+  const groups = sumGroups(slices, by);
+  const groupsBefore = before && sumGroups(before, by);
+  const whole = [...groups.values()].reduce((sum, sums) => sum + barHeight(sums, measure, isTool), 0);
   const active = sort ?? { id: by === 'day' ? 'name' : isTool || measure === 'errors' ? 'errors' : measure, ascending: false };
   const rows = useMemo(() => {
     const value = columns.find(({ id }) => id === active.id)?.value;
@@ -110,33 +110,35 @@ export function Table(props: TableProps) {
           <Total {...props} columns={columns} whole={whole} />
         </tfoot>
       </table>
-      {rows.length > most && <More shown={most} all={rows.length} onMore={() => setMost(most + 500)} />}
+      {rows.length > most && (
+        <p className="usage-more row">
+          <Button small onClick={() => setMost(most + 500)}>
+            Show more
+          </Button>
+          <span className="muted small">
+            {say.exact(most)} of {say.plural(rows.length, 'row')} shown
+          </span>
+        </p>
+      )}
     </div>
   );
 }
 
-const More = ({ shown, all, onMore }: { shown: number; all: number; onMore: () => void }) => (
-  <p className="usage-more row">
-    <Button small onClick={onMore}>
-      Show more
-    </Button>
-    <span className="muted small">
-      {say.exact(shown)} of {say.plural(all, 'row')} shown
-    </span>
-  </p>
-);
+interface RowProps extends TableProps {
+  readonly group: string;
+  readonly columns: readonly UsageColumn[];
+  /** The measure of all groups. */
+  readonly whole: number;
+}
 
-function GroupRow(
-  props: TableProps & {
-    group: string;
-    sums: Sums;
-    columns: readonly UsageColumn[];
-    whole: number;
-    groupsBefore: ReadonlyMap<string, Sums> | undefined;
-    isOpen: boolean;
-    onToggle: () => void;
-  },
-) {
+interface GroupRowProps extends RowProps {
+  readonly sums: Sums;
+  readonly groupsBefore: ReadonlyMap<string, Sums> | undefined;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}
+
+function GroupRow(props: GroupRowProps) {
   const { group: key, sums, columns, whole, groupsBefore, isOpen, onToggle, measure, by } = props;
   const isTool = by === 'tool';
   const row = rowOf(props, key, sums);
@@ -163,13 +165,10 @@ function GroupRow(
           </td>
         )}
       </tr>
-      {isOpen && <Inside {...props} group={key} columns={columns} whole={whole} />}
+      {isOpen && <Inside {...props} />}
     </>
   );
 }
-
-const amountOfAll = (groups: ReadonlyMap<string, Sums>, measure: ShownMeasure, isTool: boolean): number =>
-  [...groups.values()].reduce((sum, sums) => sum + barHeight(sums, measure, isTool), 0);
 
 const Cells = ({ columns, row }: { columns: readonly UsageColumn[]; row: UsageTableRow }) =>
   columns.map((column) => (
@@ -230,16 +229,11 @@ function Name(props: TableProps & { name: string; isOpen: boolean; isNew: boolea
 }
 
 /** The largest sessions of an open group, and a way to the others. */
-function Inside(props: TableProps & { group: string; columns: readonly UsageColumn[]; whole: number }) {
+function Inside(props: RowProps) {
   const { slices, before, by, measure, group, columns, sessions, chosen, whole } = props;
   const isTool = by === 'tool';
-  const found = useMemo(
-    () =>
-      [...sumGroups(ofGroup(slices, by, group), 'session')].sort(
-        ([, x], [, y]) => barHeight(y, measure, isTool) - barHeight(x, measure, isTool) || y.calls - x.calls,
-      ),
-    [slices, by, group, measure, isTool],
-  );
+  const inside = useMemo(() => ofGroup(slices, by, group), [slices, by, group]);
+  const found = largestSessions(inside, measure, isTool);
   const others = found.length - shownSessions;
   const facet = facets.find((one) => one === by);
   const showAll = (): void => {
@@ -272,11 +266,10 @@ function Inside(props: TableProps & { group: string; columns: readonly UsageColu
   );
 }
 
-function Total(props: TableProps & { columns: readonly UsageColumn[]; whole: number }) {
-  const { slices, before, columns, whole, measure, range, chosen, by } = props;
+function Total({ slices, before, columns, whole, measure, range, chosen, by }: Omit<RowProps, 'group'>) {
   const isTool = by === 'tool';
-  const all = useMemo(() => addSlices(slices), [slices]);
-  const old = useMemo(() => before && addSlices(before), [before]);
+  const all = addSlices(slices);
+  const old = before && addSlices(before);
   const row: UsageTableRow = { key: 'total', sums: all, list: (what) => listSql(what, { by, range, chosen }) };
   return (
     <tr>

@@ -106,8 +106,6 @@ function Counted({ project, sums: given }: { project: string; sums: AnalysisSums
   const { slices, before, inside } = shown;
   const { bars, barsBefore, bar, inBar, beforeBar } = useBars(selection, shown);
   const toolsInBar = useMemo(() => (bar ? inRange(ofTools.slices, bar) : ofTools.slices), [ofTools.slices, bar]);
-  const sums = useMemo(() => addSlices(slices), [slices]);
-  const sumsBefore = useMemo(() => before && addSlices(before), [before]);
   const day = measure === 'cost' ? budgets?.budgets?.day : undefined;
   // The bars of days and sessions are divided by model: a part for each of them could not be told apart.
   const parts: ShownGrouping = group === 'day' || group === 'session' ? 'model' : group;
@@ -140,7 +138,7 @@ function Counted({ project, sums: given }: { project: string; sums: AnalysisSums
             <NothingMatches range={range} />
           ) : (
             <>
-              <Figures sums={sums} before={sumsBefore} range={range} chosen={chosen} />
+              <Figures sums={addSlices(slices)} before={before && addSlices(before)} range={range} chosen={chosen} />
               {group === 'tool' ? (
                 <Answer query={tools} what="Cannot add up the tool calls of this project" loading="Adding up the tool calls">
                   {() => drawn(ofTools)}

@@ -38,27 +38,28 @@ export function Cell({ column, row }: { column: UsageColumn; row: UsageTableRow 
 
 const theCalls = { lists: 'calls', words: () => 'the calls' } as const;
 
-const sessionsColumn: UsageColumn = {
-  ...{ id: 'sessions', name: 'Sessions', hint: 'Sessions with at least one call to a model or a tool, subagents included', lists: 'sessions' },
-  value: ({ sessions }) => sessions,
-  shown: ({ sessions }) => say.exact(sessions),
-  words: ({ sessions }) => say.plural(sessions, 'session'),
-};
-const errorsColumn: UsageColumn = {
-  ...{ id: 'errors', name: 'Errors', hint: 'Failed tool calls', lists: 'errors' },
-  value: ({ errors }) => errors,
-  shown: ({ errors }) => say.exact(errors),
-  words: ({ errors }) => say.plural(errors, 'failed tool call'),
-};
+/** The column of a count, which stands for so many of `noun`. */
+const counted = (id: keyof Sums, name: string, hint: string, lists: ListedCalls, noun: string): UsageColumn => ({
+  id,
+  name,
+  hint,
+  lists,
+  value: (sums) => sums[id],
+  shown: (sums) => say.exact(sums[id]),
+  words: (sums) => say.plural(sums[id], noun),
+});
+const sessionsColumn = counted(
+  'sessions',
+  'Sessions',
+  'Sessions with at least one call to a model or a tool, subagents included',
+  'sessions',
+  'session',
+);
+const errorsColumn = counted('errors', 'Errors', 'Failed tool calls', 'errors', 'failed tool call');
 
 export const callColumns: readonly UsageColumn[] = [
   sessionsColumn,
-  {
-    ...{ id: 'calls', name: 'Calls', hint: 'Calls to models. A call counts once, however many files contain it', lists: 'calls' },
-    value: ({ calls }) => calls,
-    shown: ({ calls }) => say.exact(calls),
-    words: ({ calls }) => say.plural(calls, 'call'),
-  },
+  counted('calls', 'Calls', 'Calls to models. A call counts once, however many files contain it', 'calls', 'call'),
   {
     ...{ id: 'tokens', name: 'Tokens', hint: 'All counted tokens: input, cache and output. ≥: a count is missing', ...theCalls },
     value: sumTokens,
@@ -89,12 +90,7 @@ export const callColumns: readonly UsageColumn[] = [
 
 export const toolColumns: readonly UsageColumn[] = [
   sessionsColumn,
-  {
-    ...{ id: 'calls', name: 'Tool calls', hint: 'Calls of the tool', lists: 'calls' },
-    value: ({ toolCalls }) => toolCalls,
-    shown: ({ toolCalls }) => say.exact(toolCalls),
-    words: ({ toolCalls }) => say.plural(toolCalls, 'tool call'),
-  },
+  counted('toolCalls', 'Tool calls', 'Calls of the tool', 'calls', 'tool call'),
   errorsColumn,
   {
     ...{ id: 'rate', name: 'Errors per 100', hint: 'Failed calls per 100 calls with a recorded result', lists: 'errors' },

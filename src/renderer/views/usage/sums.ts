@@ -100,6 +100,12 @@ export const sumGroups = (slices: Slices, by: ShownGrouping): ReadonlyMap<string
     return new Map(keys.map((key, at) => [key, groups[at] as Sums]));
   });
 
+/** The sessions, those with the largest part of the measure first. A session of tool calls may have no counted calls, and the other way round. */
+export const largestSessions = (slices: Slices, measure: ShownMeasure, isTool = false): readonly (readonly [id: string, sums: Sums])[] =>
+  once(slices, `largest ${measure} ${isTool}`, () =>
+    [...sumGroups(slices, 'session')].sort(([, x], [, y]) => barHeight(y, measure, isTool) - barHeight(x, measure, isTool) || y.calls - x.calls),
+  );
+
 /** The values of a facet with the number of sessions that have each, the most frequent first. The other facets are applied. */
 export function countValues(slices: Slices, chosen: ChosenFacets, facet: UsageFacet): readonly (readonly [value: string, sessions: number])[] {
   const { facts, rows } = matching(slices, chosen, facet);
