@@ -106,7 +106,6 @@ const choices: Readonly<Record<Checkpointing['at'], string>> = {
   turns: 'Every 5 turns',
 };
 
-/** When a checkpoint is taken. */
 function When() {
   const [{ at, events }, setChosen] = useState(chosenCheckpoints);
   const change = (next: Checkpointing) => {

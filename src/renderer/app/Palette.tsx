@@ -31,7 +31,6 @@ const recentSessions = 6;
 const maxProjects = 8;
 
 type Found = ReturnType<typeof usePaletteSearch>;
-/** Whether a text contains the typed words. */
 type Matches = (text: string) => boolean;
 
 /** One box to search, jump and act. Without words, it shows the latest sessions and the available actions. */

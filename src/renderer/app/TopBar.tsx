@@ -5,7 +5,6 @@ import { useTitle } from './keys';
 import { toggleInspector, useInspector } from './panes';
 import { type Crumb, useCrumbs } from './useCrumbs';
 
-/** The bar at the top: history, the breadcrumb, search, and the inspector's button. */
 export function TopBar() {
   const { canBack, canForward } = useNavigation();
   const inspector = useInspector();

@@ -4,7 +4,6 @@ import { type ProjectState, type Route, route, toggleInspectorPane, useInspector
 const inspects = ({ view, ticket }: Route): boolean =>
   ['chain', 'context', 'replay', 'run'].includes(view) || (view === 'reviews' && ticket !== undefined);
 
-/** Whether the inspector has something to show. */
 const hasInspector = (at: Route, project: ProjectState): boolean =>
   project.phase !== 'none' && project.phase !== 'failed' && inspects(at) && !(project.phase === 'open' && project.info.counts.commits === 0);
 
@@ -18,7 +17,6 @@ export function useInspector(): 'beside' | 'drawer' | 'hidden' | undefined {
   return isOut ? (hasRoom ? 'beside' : 'drawer') : 'hidden';
 }
 
-/** Shows or hides the inspector, if the view has one. */
 export function toggleInspector(): void {
   if (hasInspector(route(), useProject.getState().state)) toggleInspectorPane();
 }

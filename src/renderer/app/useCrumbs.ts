@@ -33,7 +33,6 @@ export function useCrumbs(): readonly Crumb[] {
     : [{ kind: 'Project', name: projectName(project), to: { view: 'sessions' }, items: projects }, here, ...page];
 }
 
-/** The place of the selected commit. */
 function useCommitCrumbs(commit: ContextId | undefined): readonly Crumb[] {
   const dir = useOpenDir();
   const found = usePlace(dir, commit);

@@ -1,7 +1,6 @@
 interface Pace {
   /** Milliseconds between the end of a load and the next one, for a load that took so many milliseconds; undefined if it failed. */
   readonly restMs: (ms: number | undefined) => number;
-  /** Ends the loads. */
   readonly signal?: AbortSignal;
   /** Waits until a load makes sense: until the window is seen. */
   readonly ready?: (signal: AbortSignal | undefined) => Promise<void>;

@@ -23,7 +23,6 @@ export function choosePaths(kind: 'open' | 'folder' | 'save', name = ''): Promis
   });
 }
 
-/** A command from a menu of the desktop app. */
 export type DesktopCommand =
   | { readonly name: 'import'; readonly paths: readonly string[] }
   | { readonly name: 'export' }
@@ -43,7 +42,6 @@ const key = 'stemma.notifyTurns';
 /** Whether a person asked for a notification when a turn ends. */
 export const useNotifyTurns = create<{ readonly on: boolean }>(() => ({ on: localStorage.getItem(key) === 'on' }));
 
-/** Turns notifications on or off, and remembers it. */
 export function setNotifyTurns(on: boolean): void {
   localStorage.setItem(key, on ? 'on' : 'off');
   useNotifyTurns.setState({ on });

@@ -15,7 +15,6 @@ export interface ExperimentJob {
 /** The experiments that this window runs. `revision` goes up when any experiment changes; views then load it again. */
 export const useExperiments = create<{ readonly jobs: readonly ExperimentJob[]; readonly revision: number }>(() => ({ jobs: [], revision: 0 }));
 
-/** Makes views load experiments again. */
 export const experimentsChanged = (): void => useExperiments.setState(({ revision }) => ({ revision: revision + 1 }));
 
 /** Runs all cases of an experiment, or the given cases. Does nothing if the experiment is already running. */

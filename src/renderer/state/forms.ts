@@ -29,7 +29,6 @@ export interface FormField {
   readonly optionsBy?: readonly string[] | undefined;
   readonly placeholder?: string | undefined;
   readonly required?: boolean | undefined;
-  /** Whether the field applies. */
   readonly shown?: ((values: FormValues) => boolean) | undefined;
   /** The field of the procedure's input whose errors appear here. The default is the name. */
   readonly field?: string | undefined;
@@ -46,7 +45,6 @@ export interface FormSpec {
   readonly fields: readonly FormField[];
   /** The values at the start, where they are not empty or the first option of a choice. */
   readonly start?: FormStart | undefined;
-  /** The name of the button. */
   readonly action: string;
   /** The key of the form's draft, which is kept until the form is sent or discarded. Without a key, no draft is kept. */
   readonly draft?: string | undefined;
@@ -92,7 +90,6 @@ export const textIn = (values: FormValues, name: string): string => {
 /** The text of a field; undefined if it is empty. */
 export const givenIn = (values: FormValues, name: string): string | undefined => textIn(values, name) || undefined;
 
-/** Whether a box is checked. */
 export const isYes = (values: FormValues, name: string): boolean => values[name] === true;
 
 /** The ids of a field in their order. */
@@ -101,7 +98,6 @@ export const picksIn = (values: FormValues, name: string): string[] => {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 };
 
-/** The rows of a field. */
 export const rowsIn = (values: FormValues, name: string): FormValues[] => {
   const value = values[name];
   return Array.isArray(value) ? value.filter((one): one is FormValues => typeof one === 'object') : [];
@@ -157,7 +153,6 @@ export interface FormProblem {
   readonly message: string;
 }
 
-/** The first required field that is empty. */
 export function missingIn(fields: readonly FormField[], values: FormValues, at = ''): FormProblem | undefined {
   for (const field of fields) {
     if (field.shown && !field.shown(values)) continue;

@@ -13,7 +13,6 @@ export const useLive = create<{
   /** The latest child of each commit. Following the children leads to the current end of a conversation. */
   readonly next: ReadonlyMap<ContextId, ContextId>;
   readonly capture: CaptureStatus | undefined;
-  /** The commits that arrived last. */
   readonly arrived: readonly Commit[];
 }>(() => ({ next: new Map(), capture: undefined, arrived: [] }));
 
@@ -53,7 +52,6 @@ export async function listen(): Promise<void> {
   }
 }
 
-/** Waits until a person can see the window. */
 function whenVisible(signal?: AbortSignal): Promise<void> {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve) => {
@@ -87,7 +85,6 @@ export function newest(next: ReadonlyMap<ContextId, ContextId>, from: ContextId)
   return commits === 0 ? undefined : { id, commits };
 }
 
-/** Loads the state of live capture. */
 export async function readCapture(): Promise<void> {
   const capture = await api.capture.status({}).catch(() => undefined);
   if (capture) useLive.setState({ capture });

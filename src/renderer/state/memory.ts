@@ -39,7 +39,6 @@ export class AnswerMemory<T> {
     return this.#known.peek(key)?.data;
   }
 
-  /** Whether a valid answer is cached. */
   isValid(key: string, revision: number): boolean {
     const known = this.#known.peek(key);
     return known !== undefined && (this.valid === 'always' || (this.valid === 'untilChange' && known.revision === revision));
@@ -90,7 +89,6 @@ export class AnswerMemory<T> {
   }
 }
 
-/** Keeps the most recently used values. */
 export class Latest<T> {
   readonly #kept = new Map<string, T>();
   constructor(private readonly limit: number) {}

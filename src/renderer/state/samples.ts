@@ -22,7 +22,6 @@ export interface Sample {
   readonly problem?: string | undefined;
 }
 
-/** A reply that has not started. */
 export const unbegun: Sample = { state: 'waiting', parts: [], tokens: undefined, cost: undefined };
 
 /** The samples of a run after one more part has arrived; `now` is the window clock in milliseconds. */

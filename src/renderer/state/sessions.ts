@@ -14,7 +14,6 @@ const pageSize = 500;
 const lists = new AnswerMemory<SessionPage>(4);
 const olderLists = new AnswerMemory<SessionPage>(4);
 
-/** The pages after the first one. */
 async function listOlder(signal: AbortSignal): Promise<SessionPage> {
   const sessions: SessionPage['sessions'] = [];
   for (;;) {

@@ -7,7 +7,6 @@ export type ThemeChoice = 'system' | 'light' | 'dark';
 /** `system` follows the contrast setting of the operating system. */
 export type ContrastChoice = 'system' | 'more';
 
-/** The sheet or dialog that is open. One at a time. */
 export type Sheet =
   | { readonly kind: 'palette' }
   | { readonly kind: 'keys' | 'words' }
@@ -17,12 +16,10 @@ export type Sheet =
   | { readonly kind: 'resume'; readonly commit: ContextId; readonly agent: Runtime }
   | { readonly kind: 'providers' }
   | { readonly kind: 'newProject' }
-  /** Renames or tags a session. */
   | { readonly kind: 'session'; readonly session: SessionRow; readonly what: 'title' | 'tags' }
   /** Shows what a repair of a session changes, and makes it. */
   | { readonly kind: 'repair'; readonly session: SessionRow }
   | { readonly kind: 'form'; readonly form: FormSpec }
-  /** Opens or imports a typed path. */
   | { readonly kind: 'openPath' }
   | { readonly kind: 'mapping' }
   | { readonly kind: 'link'; readonly href: string };
@@ -45,7 +42,6 @@ interface Ui {
   readonly followsTurns: boolean;
   /** A short message that disappears by itself, for example "Copied". */
   readonly notice: string | undefined;
-  /** The action that the message offers, such as Undo. */
   readonly noticeAct: NoticeAct | undefined;
 }
 
@@ -101,11 +97,9 @@ export function setLook(look: { readonly theme: ThemeChoice } | { readonly contr
 systemIsDark.addEventListener('change', applyTheme);
 systemWantsContrast.addEventListener('change', applyTheme);
 
-/** Opens a sheet or dialog. */
 export const show = (sheet: Sheet): void => useUi.setState({ sheet, drawer: false });
 /** Opens a form as a sheet. */
 export const ask = (form: FormSpec): void => show({ kind: 'form', form });
-/** Closes the sheet or dialog. */
 export const dismiss = (): void => useUi.setState({ sheet: undefined });
 
 /** Window widths with room for the inspector beside the view. */
@@ -134,7 +128,6 @@ const noticeMs = { plain: 2_400, offering: 60_000 };
 const undoable: NoticeAct[] = [];
 const maxUndoable = 20;
 
-/** Undoes the last action of the window that can be undone. */
 export function undoLast(): void {
   const last = undoable.pop();
   if (!last) {
@@ -145,7 +138,6 @@ export function undoLast(): void {
   last.act();
 }
 
-/** Shows a short message, with an optional action. */
 export function notify(notice: string, given?: NoticeAct): void {
   const noticeAct = given?.name === 'Undo' ? rememberUndo(given) : given;
   clearTimeout(noticeTimer);
@@ -168,7 +160,6 @@ function rememberUndo({ name, act }: NoticeAct): NoticeAct {
   return undo;
 }
 
-/** Removes the message. */
 export function dismissNotice(): void {
   clearTimeout(noticeTimer);
   useUi.setState({ notice: undefined, noticeAct: undefined });
@@ -184,7 +175,6 @@ export async function copy(text: string, what = 'Copied'): Promise<void> {
   }
 }
 
-/** Downloads content as a file of the given name and media type. */
 export function download(content: string | Uint8Array<ArrayBuffer>, name: string, type: string): void {
   const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement('a');

@@ -39,7 +39,6 @@ export interface WhatIfJob {
 const { useJobs, begin } = backgroundJobs<WhatIfJob>();
 export const useWhatIfs = useJobs;
 
-/** The turns after one more part has arrived. */
 function turnsAfter(
   turns: readonly WhatIfTurn[],
   { turn, of, kind, text, part, commit, divergence }: WhatIfPart,

@@ -22,7 +22,6 @@ import { copy, download, experimentsChanged, go, startExperiment, useExperiments
 import { Checks } from './Checks';
 import { Results } from './Results';
 
-/** One experiment: its checks, cases and results. */
 export function ExperimentPage({ project, experimentId }: { project: string; experimentId: string }) {
   const revision = useExperiments((state) => state.revision);
   const query = useKeptQuery(experimentId, `${project} ${experimentId} ${revision}`, (signal) => api.experiment.get({ experimentId }, { signal }));

@@ -9,7 +9,6 @@ import { limitRows, performerName } from './words';
 
 const link = (name: string, act: () => void): ReactNode => <LinkButton onClick={act}>{name}</LinkButton>;
 
-/** The performer of a job, its usage of the limits, and the links to its work. */
 export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChange: () => void }) {
   const isRunning = job.status === 'running';
   return (

@@ -37,7 +37,6 @@ async function readProfile(name: string): Promise<Versions> {
   return { versions, rules: rules.filter(isFor).length };
 }
 
-/** A profile: its content, the work that it may start, and its versions. */
 export function ProfilePane({ project, name }: { project: string; name: string }) {
   const query = useProjectQuery(`${project} ${name}`, `${project} profile ${name}`, () => readProfile(name));
   return (

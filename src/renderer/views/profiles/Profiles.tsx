@@ -7,7 +7,6 @@ import { NameList } from './NameList';
 import { ProfilePane } from './ProfilePane';
 import { Templates } from './Templates';
 
-/** Profiles or templates: a list, and the selected one. */
 export function ProfilesView({ project }: { project: string }) {
   const shown = useNavigation(({ route }) => route.kinds) === 'templates' ? 'templates' : 'profiles';
   return (

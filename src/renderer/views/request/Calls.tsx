@@ -14,7 +14,6 @@ interface CallsProps {
   readonly calls: readonly UsageCall[];
   /** The number of each call, if it is known. */
   readonly numbers: readonly (number | undefined)[];
-  /** The turn of each call, by its commit. */
   readonly turns: ReadonlyMap<ContextId, number>;
   /** The places of the calls to show. */
   readonly places: readonly number[];
@@ -25,7 +24,6 @@ interface CallsProps {
   readonly onChoose: (requestId: string) => void;
 }
 
-/** The calls of a history in the order sent, one row each. */
 export function Calls({ calls, numbers, turns, places, place, folder, onChoose }: CallsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const at = places.indexOf(place);

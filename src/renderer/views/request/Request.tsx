@@ -290,7 +290,6 @@ function placeOfLast(calls: readonly UsageCall[], commit: ContextId): number {
   return own >= 0 ? own : Math.max(0, last);
 }
 
-/** The total cost of the listed calls, and the loss by their cache misses. */
 function Sum({ calls }: { calls: readonly UsageCall[] }) {
   const { cost, unpriced, unknownOutputs, lostTokens, lostCost } = useMemo(() => totalsOf(calls), [calls]);
   const unknown = [

@@ -17,7 +17,6 @@ export interface Stack {
   /** For each layer, its top at each call: its own tokens plus those of all layers below it. */
   readonly heights: readonly (readonly number[])[];
   readonly counted: readonly (number | null)[];
-  /** The window of each call. */
   readonly windows: readonly (number | null)[];
   /** The window of the last call. */
   readonly limit: number | null;

@@ -25,7 +25,6 @@ interface Need {
   readonly field: Pick<ComponentProps<typeof TextField>, 'label' | 'hint' | 'lines'>;
 }
 
-/** What a move to a status asks for. */
 const needs: Readonly<Partial<Record<TicketStatus, Need>>> = {
   in_progress: { name: 'assignee', field: { label: 'Assignee', hint: 'Requests that they start, from their own work on the ticket.' } },
   review: {
@@ -91,7 +90,6 @@ function Moving({ ticket, to, onClose }: { ticket: Ticket; to: TicketStatus | un
 
 const verdicts = ['approved', 'changes_requested', 'commented'] as const satisfies readonly Verdict[];
 
-/** Records a reviewer's verdict. */
 export function VerdictSheet({ ticket: { ticketId }, reviewer, onClose }: { ticket: Ticket; reviewer: string; onClose: () => void }) {
   const [verdict, setVerdict] = useState<(typeof verdicts)[number]>('approved');
   const [reason, setReason] = useState('');
@@ -113,7 +111,6 @@ export function VerdictSheet({ ticket: { ticketId }, reviewer, onClose }: { tick
   );
 }
 
-/** Changes the reviewers of a ticket. */
 export function ReviewersSheet({ ticket: { ticketId, reviewers }, onClose }: { ticket: Ticket; onClose: () => void }) {
   const [names, setNames] = useState(reviewers.map(({ name }) => name).join(', '));
   const by = useTickets((state) => state.actor);

@@ -315,7 +315,6 @@ const Children = ({ of }: { of: readonly TicketRow[] }) => (
 
 const shownVersions = 8;
 
-/** Every change of a ticket: who, when, and with which context. */
 function Versions({ versions }: { versions: readonly TicketVersion[] }) {
   const [all, setAll] = useState(false);
   const newest = versions.map((version, n) => ({ version, n })).reverse();

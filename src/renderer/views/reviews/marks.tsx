@@ -38,7 +38,6 @@ export const statusColors: Readonly<Partial<Record<TicketStatus, string>>> = {
   closed: 'var(--good)',
 };
 
-/** The status of a ticket with its icon. */
 export function StatusMark({ status }: { status: TicketStatus }) {
   const Glyph = statusIcons[status];
   return (
@@ -58,7 +57,6 @@ const typeIcons: Readonly<Record<string, Icon>> = {
   review_finding: Flag,
 };
 
-/** The type of a ticket with its icon. */
 export function TypeMark({ type }: { type: string }) {
   const Glyph = typeIcons[type];
   return (
@@ -69,7 +67,6 @@ export function TypeMark({ type }: { type: string }) {
   );
 }
 
-/** A link to a ticket. */
 export const TicketLink = ({ id, title }: { id: string; title?: string | undefined }) => (
   <LinkButton className="ticket-link breaks" title={title ? `${id}\n${title}` : id} onClick={() => openTicket(id)}>
     {title ? (
@@ -82,7 +79,6 @@ export const TicketLink = ({ id, title }: { id: string; title?: string | undefin
   </LinkButton>
 );
 
-/** Opens a ticket. */
 export const openTicket = (ticket: string): void => go({ view: 'reviews', ticket });
 
 /** A context id: a link if the project has the commit, else plain text. */
@@ -109,7 +105,6 @@ export const verdictColors: Readonly<Partial<Record<Verdict, string>>> = {
   commented: 'var(--user)',
 };
 
-/** The reviewers, each with their verdict so far. */
 export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
   return reviewers.map(({ name, verdict }) => {
     const Glyph = verdictIcons[verdict];
@@ -131,7 +126,6 @@ export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
 /** The labels for people: `from:` labels record where a ticket was imported from. */
 export const shownLabels = (labels: readonly string[]): readonly string[] => labels.filter((label) => !label.startsWith('from:'));
 
-/** The labels of a ticket, or the first ones. */
 export const Labels = ({ labels, most }: { labels: readonly string[]; most?: number }) =>
   shownLabels(labels)
     .slice(0, most)
@@ -141,7 +135,6 @@ export const Labels = ({ labels, most }: { labels: readonly string[]; most?: num
       </span>
     ));
 
-/** The number of open findings of a ticket; nothing if it has no findings. */
 export function Findings({ findings }: { findings: TicketRow['findings'] }) {
   if (findings.total === 0) return null;
   const words =

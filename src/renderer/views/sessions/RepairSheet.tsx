@@ -3,7 +3,6 @@ import { api } from '../../client';
 import { Failure, Loading, Sheet, say, TaskProblem } from '../../parts';
 import { dismiss, go, refreshProject, show, useOpenDir, useQuery, useTask } from '../../state';
 
-/** What each kind of problem is called. */
 const kinds: Readonly<Record<string, string>> = {
   orphan_result: 'A result without its call',
   unanswered_call: 'A call without a result',

@@ -41,7 +41,6 @@ interface SessionTableProps {
 const soughtIn = ({ key, listed }: SessionListRow & { kind: 'session' }, { hits, sought }: SessionTableProps): string | undefined =>
   hits.has(key) && !listed.title.toLowerCase().includes(sought.toLowerCase()) ? sought : undefined;
 
-/** The active row of the list, and the key handler. */
 function useActiveRow(props: SessionTableProps) {
   const { rows, onToggle } = props;
   const [active, setActive] = useState<string>();
@@ -76,7 +75,6 @@ function useActiveRow(props: SessionTableProps) {
   return { scroller, virtual, at, setActive, onKeyDown };
 }
 
-/** The sessions as a sortable, virtual list with keyboard navigation. */
 export function SessionTable(props: SessionTableProps) {
   const { rows, order, hits, onOrder, onToggle } = props;
   const [menu, setMenu] = useState<readonly MenuEntry[]>([]);

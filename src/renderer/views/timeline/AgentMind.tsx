@@ -24,7 +24,6 @@ const readMind = async (entityId: string) => {
 };
 type Mind = Awaited<ReturnType<typeof readMind>>;
 
-/** The goals, memories and plans of an agent, with its runs and waits. */
 export function AgentMind({ project, agents, chosen, onChoose, runs, waits, nameOf, onChange }: AgentMindProps) {
   const [round, setRound] = useState(0);
   const agent = agents.find(({ entityId }) => entityId === chosen) ?? agents[0];

@@ -136,7 +136,6 @@ export function Beside({ project, space, known, data, queryKey, pointed, onPoint
 
 const kindNames: Readonly<Record<Entity['type'], string>> = { human: 'person', agent: 'agent', service: 'service' };
 
-/** The members of the space, with buttons to add and remove members. */
 function Members({ space, known, onChange }: { space: Space; known: readonly Entity[]; onChange: () => void }) {
   return (
     <section className="mind overflows stack" aria-label="Members">

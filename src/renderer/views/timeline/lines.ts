@@ -37,7 +37,6 @@ export interface MessageList {
   at(place: number): ChatItem | undefined;
   /** The position of a message; -1 if it is unknown. */
   placeOf(id: string): number;
-  /** Loads the messages from `from` to `to`. */
   need?(from: number, to: number): void;
 }
 

@@ -35,7 +35,6 @@ const rowOf = ({ slices, by, range, chosen }: TableProps, key: string, sums: Sum
 const shownAtFirst = 50;
 const shownSessions = 8;
 
-/** The table: a row of sums for each group, with its sessions inside. */
 export function Table(props: TableProps) {
   const { slices, before, by, measure, sessions } = props;
   const isTool = by === 'tool';
@@ -195,7 +194,6 @@ export function openSession(id: string, sessions: ReadonlyMap<string, SessionFac
   go({ view: 'chain', session: found?.parent ?? id, commit, against: undefined, entry: undefined, stop: undefined });
 }
 
-/** The name of a session, which opens it. */
 export function SessionName({ id, sessions }: { id: string; sessions: ReadonlyMap<string, SessionFact> }) {
   const found = sessions.get(id);
   if (!found) return <span className="muted">{groupName(id, 'session', sessions)}</span>;

@@ -45,13 +45,11 @@ export interface Event {
   readonly cost: number;
 }
 
-/** The turns of forks, and the compactions. */
 export interface Events {
   readonly forks: readonly Event[];
   readonly compactions: readonly Event[];
 }
 
-/** The facts in an answer of `analysis.sums`. */
 export function factsIn(sums: AnalysisSums): UsageFacts {
   const sessions = sessionsIn(sums);
   return { sessions, slices: callSlices(sums, sessions), events: eventsIn(sums) };

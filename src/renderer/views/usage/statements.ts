@@ -7,7 +7,6 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'
 /** The turns of forks that were made in Stemma, with their cost. */
 export const forksSql = 'SELECT session_id, substr(at, 1, 10), calls, cost, turn_id FROM turns WHERE is_fork ORDER BY at DESC';
 
-/** The commits in which agents compacted. */
 export const compactionsSql = `SELECT session_id, substr(committed_at, 1, 10), commit_id FROM entries
 WHERE commit_type = 'compaction' AND entry_index = 0 ORDER BY committed_at DESC`;
 
