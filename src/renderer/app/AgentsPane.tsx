@@ -4,17 +4,20 @@ import { api } from '../client';
 import { askToLaunch } from '../forms';
 import { Button, Loading, say } from '../parts';
 import { go, refreshProject, useNavigation, useProjectQuery } from '../state';
-import { JobList, useJobGroups } from '../views/jobs';
+import { endedGroup, groupJobs, JobList, useJobs } from '../views/jobs';
 import { NewSpace, SpaceList, useSpaces } from '../views/timeline';
 import { PageLinks } from './PageBar';
 
 /** What agents do in the project: runs by state, turns that wait, spaces, and the pages with everything else. */
 export function View({ project }: { project: string }) {
-  const { groups, ended, now, reload, loading } = useJobGroups(project);
+  const { query, now, reload } = useJobs(project);
   const route = useNavigation((state) => state.route);
   const [allEnded, setAllEnded] = useState(false);
-  const hidden = allEnded ? 0 : Math.max(0, ended.length - shownEnded);
-  const last = ended.slice(0, ended.length - hidden);
+  const groups = groupJobs(query.data ?? []).map((group) => {
+    const shown = group.name === endedGroup && !allEnded ? group.jobs.slice(0, shownEnded) : group.jobs;
+    return { ...group, jobs: shown, count: group.jobs.length };
+  });
+  const hidden = groups.reduce((sum, { jobs, count }) => sum + count - jobs.length, 0);
   return (
     <aside className="agents-pane rigid stack" aria-label="Agents">
       <header className="row">
@@ -24,18 +27,13 @@ export function View({ project }: { project: string }) {
         </Button>
       </header>
       <div className="rest overflows">
-        <JobList
-          groups={[...groups, ...(last.length > 0 ? [{ name: 'Ended', jobs: last, count: ended.length }] : [])]}
-          chosen={route.view === 'jobs' ? route.job : undefined}
-          now={now}
-          onStop={reload}
-        />
+        <JobList groups={groups} chosen={route.view === 'jobs' ? route.job : undefined} now={now} onStop={reload} />
         {hidden > 0 && (
           <Button small look="plain" onClick={() => setAllEnded(true)}>
             Show {hidden} more
           </Button>
         )}
-        {loading && <Loading what="Loading the runs" lines={4} />}
+        {query.status === 'loading' && <Loading what="Loading the runs" lines={4} />}
         <WaitingTurns project={project} />
         <Spaces project={project} />
       </div>

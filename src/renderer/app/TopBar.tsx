@@ -3,7 +3,7 @@ import { IconButton, MenuButton } from '../parts';
 import { placeLink, show, useNavigation } from '../state';
 import { useTitle } from './keys';
 import { toggleInspector, useInspector } from './panes';
-import { type Crumb, useCrumbs } from './useCrumbs';
+import { useCrumbs } from './useCrumbs';
 
 export function TopBar() {
   const { canBack, canForward } = useNavigation();
@@ -31,33 +31,25 @@ function Crumbs() {
   useTitle(crumbs.map(({ name }) => name));
   return (
     <ol className="crumbs grow" aria-label="You are here">
-      {crumbs.map((crumb, n) => (
-        <li key={crumb.kind}>
-          <CrumbLink crumb={crumb} isLast={n === crumbs.length - 1} />
+      {crumbs.map(({ kind, name, to, items }, n) => (
+        <li key={kind}>
+          <a className="ellipsis" title={`${kind}: ${name}`} aria-current={n === crumbs.length - 1 ? 'page' : undefined} {...placeLink(to)}>
+            {name}
+          </a>
+          {items.length > 0 && (
+            <MenuButton
+              label={`Siblings of ${name}`}
+              align="start"
+              button={
+                <button type="button" aria-label={`Switch ${kind.toLowerCase()}`} title={`Switch ${kind.toLowerCase()}`}>
+                  <ChevronDown size={12} aria-hidden />
+                </button>
+              }
+              items={items}
+            />
+          )}
         </li>
       ))}
     </ol>
-  );
-}
-
-function CrumbLink({ crumb: { kind, name, to, items }, isLast }: { crumb: Crumb; isLast: boolean }) {
-  return (
-    <>
-      <a className="ellipsis" title={`${kind}: ${name}`} aria-current={isLast ? 'page' : undefined} {...placeLink(to)}>
-        {name}
-      </a>
-      {items.length > 0 && (
-        <MenuButton
-          label={`Siblings of ${name}`}
-          align="start"
-          button={
-            <button type="button" aria-label={`Switch ${kind.toLowerCase()}`} title={`Switch ${kind.toLowerCase()}`}>
-              <ChevronDown size={12} aria-hidden />
-            </button>
-          }
-          items={items}
-        />
-      )}
-    </>
   );
 }

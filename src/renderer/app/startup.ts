@@ -7,31 +7,21 @@ import { importPaths, showProject } from '../views/sessions';
 
 let started = false;
 
-/** Detects a click or a key press, because a person who has already chosen a place must stay there. */
-function firstAct(): { stop(): boolean } {
-  const listening = new AbortController();
-  let hasActed = false;
-  const note = (): void => {
-    hasActed = true;
-  };
-  for (const name of ['pointerdown', 'keydown']) addEventListener(name, note, { capture: true, signal: listening.signal });
-  return {
-    stop: () => {
-      listening.abort();
-      return hasActed;
-    },
-  };
-}
-
 /** Opens or imports the paths with which Stemma was started, once, unless the address already names a project. */
 export function useStartup(): void {
   useEffect(() => {
     if (started) return;
     started = true;
-    const first = firstAct();
+    // A person who has already chosen a place, with a click or a key, must stay there.
+    let hasActed = false;
+    const note = (): void => {
+      hasActed = true;
+    };
+    const listening = new AbortController();
+    for (const name of ['pointerdown', 'keydown']) addEventListener(name, note, { capture: true, signal: listening.signal });
     void (async () => {
       const { paths, project, link } = await api.library.startup({});
-      const hasActed = first.stop();
+      listening.abort();
       // A reload keeps the address and must not import the same files again.
       if (sessionStorage.getItem('stemma.started')) return;
       sessionStorage.setItem('stemma.started', 'yes');

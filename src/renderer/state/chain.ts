@@ -2,7 +2,7 @@ import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { ContextId, GraphMap, GraphRow, RowFacts } from '../../core/contract/index.js';
 import { api } from '../client';
 import { useProject } from './project';
-import { useKeptQuery } from './query';
+import { useProjectQuery } from './query';
 import { createRanges, type Ranges, useRanges } from './ranges';
 
 /** The number of commits in a page: about four screens. */
@@ -40,16 +40,11 @@ export function readOn(rows: Ranges<GraphRow>): void {
 
 /** Facts about the rows of a chain, and those that contain the words. Does not ask the engine if `words` is null. */
 export function useChainMap(project: string, session: string | undefined, words: string | null): (GraphMap & { readonly words: string }) | undefined {
-  const revision = useProject((state) => state.revision);
-  const query = useKeptQuery(
-    `${project} ${session ?? ''}`,
-    words === null ? null : `${project} map ${session ?? ''} ${revision} ${words}`,
-    async (signal) => {
-      const asked = { together: true, ...(session && { filter: { sessionId: session } }), ...(words && { text: words }) };
-      return { ...(await api.context.graphMap(asked, { signal })), words: words ?? '' };
-    },
-  );
-  return query.status === 'done' ? query.data : undefined;
+  const subject = `${project} ${session ?? ''}`;
+  return useProjectQuery(subject, words === null ? null : `${project} map ${session ?? ''} ${words}`, async (signal) => {
+    const asked = { together: true, ...(session && { filter: { sessionId: session } }), ...(words && { text: words }) };
+    return { ...(await api.context.graphMap(asked, { signal })), words: words ?? '' };
+  }).data;
 }
 
 export interface Started {

@@ -1,18 +1,14 @@
 import type { ImportProgress, ImportResult, Mapping } from '../../core/contract/index.js';
 import { api } from '../client';
 import { refreshProject, useProject } from './project';
-import { backgroundJobs, readStream } from './stream';
+import { type BackgroundJob, backgroundJobs, readStream } from './stream';
 
-export interface ImportJob {
-  readonly id: number;
-  readonly project: string;
+export interface ImportJob extends BackgroundJob {
   readonly paths: readonly string[];
   readonly startedAt: number;
   readonly progress?: ImportProgress;
   readonly state: 'running' | 'done' | 'canceled' | 'failed';
   readonly result?: ImportResult;
-  readonly error?: unknown;
-  readonly stop: () => void;
 }
 
 const { useJobs, begin } = backgroundJobs<ImportJob>();

@@ -2,7 +2,7 @@ import type { ContextId, Edit, RequestEdits } from '../../core/contract/index.js
 import { api } from '../client';
 import { refreshProject } from './project';
 import { type Sample, samplesAfter, shownWhole, stopped, unbegun } from './samples';
-import { backgroundJobs, readStream } from './stream';
+import { type BackgroundJob, backgroundJobs, readStream } from './stream';
 
 export interface RunInput {
   readonly turnId: ContextId;
@@ -16,16 +16,12 @@ export interface RunInput {
   readonly keep?: true | undefined;
 }
 
-export interface RunJob {
-  readonly id: number;
-  readonly project: string;
+export interface RunJob extends BackgroundJob {
   readonly input: RunInput;
   readonly startedAt: number;
   readonly samples: readonly Sample[];
   readonly state: 'running' | 'done' | 'stopped' | 'failed';
-  readonly error?: unknown;
   readonly base?: ContextId;
-  readonly stop: () => void;
 }
 
 const { useJobs, begin } = backgroundJobs<RunJob>();

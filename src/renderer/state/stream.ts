@@ -23,8 +23,15 @@ export async function readStream<Part, Result>(
 
 const maxKept = 20;
 
+export interface BackgroundJob {
+  readonly id: number;
+  readonly project: string;
+  readonly error?: unknown;
+  readonly stop: () => void;
+}
+
 /** The jobs of one kind in this window, the newest first. They continue in the background of every view. */
-export function backgroundJobs<Job extends { readonly id: number; readonly stop: () => void }>() {
+export function backgroundJobs<Job extends BackgroundJob>() {
   const useJobs = create<{ readonly jobs: readonly Job[] }>(() => ({ jobs: [] }));
   let nextId = 1;
   const begin = (make: (own: Pick<Job, 'id' | 'stop'>) => Job) => {

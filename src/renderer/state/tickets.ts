@@ -2,8 +2,7 @@ import { useMemo } from 'react';
 import { create } from 'zustand';
 import type { ContextId } from '../../core/contract/index.js';
 import { api } from '../client';
-import { useProject } from './project';
-import { useKeptQuery } from './query';
+import { useProjectQuery } from './query';
 
 const actorKey = 'stemma.actor';
 
@@ -28,9 +27,7 @@ const none: ReadonlyMap<ContextId, readonly TicketAtCommit[]> = new Map();
 
 /** The tickets that were written at, or are discussed in, each of the given commits. The previous answer stays until the next arrives. */
 export function useTicketsAtCommits(project: string, ids: readonly ContextId[]): ReadonlyMap<ContextId, readonly TicketAtCommit[]> {
-  const commits = useProject((state) => state.revision);
-  const tickets = useTickets((state) => state.revision);
-  const query = useKeptQuery(project, `${project} ${commits} ${tickets} ${ids.join()}`, () => api.ticket.ofContexts({ ids: [...ids] }));
-  const rows = query.status === 'done' ? query.data : undefined;
+  const revision = useTickets((state) => state.revision);
+  const { data: rows } = useProjectQuery(project, `${project} ${revision} ${ids.join()}`, () => api.ticket.ofContexts({ ids: [...ids] }));
   return useMemo(() => (rows ? Map.groupBy(rows, (row) => row.contextId) : none), [rows]);
 }

@@ -2,7 +2,7 @@ import type { ContextId, Divergence, DivergenceLimit, WhatIfPart, WhatIfResult }
 import { api } from '../client';
 import { refreshProject } from './project';
 import { type Sample, samplesAfter, stopped, unbegun } from './samples';
-import { backgroundJobs, readStream } from './stream';
+import { type BackgroundJob, backgroundJobs, readStream } from './stream';
 
 /** How a what-if runs: the branch it continues, and the original whose prompts it follows. */
 export interface WhatIfInput {
@@ -23,17 +23,13 @@ export interface WhatIfTurn {
   readonly divergence?: Divergence | null | undefined;
 }
 
-export interface WhatIfJob {
-  readonly id: number;
-  readonly project: string;
+export interface WhatIfJob extends BackgroundJob {
   /** The branch on which the what-if started. Later runs from its tip belong to the same branch. */
   readonly branch: ContextId;
   readonly input: WhatIfInput;
   readonly turns: readonly WhatIfTurn[];
   readonly state: 'running' | 'done' | 'failed';
   readonly result?: WhatIfResult;
-  readonly error?: unknown;
-  readonly stop: () => void;
 }
 
 const { useJobs, begin } = backgroundJobs<WhatIfJob>();

@@ -18,7 +18,17 @@ import {
   say,
   TextArea,
 } from '../../parts';
-import { copy, download, experimentsChanged, go, startExperiment, useExperiments, useKeptQuery } from '../../state';
+import {
+  copy,
+  download,
+  type ExperimentJob,
+  experimentsChanged,
+  go,
+  startExperiment,
+  useExperimentJob,
+  useExperiments,
+  useKeptQuery,
+} from '../../state';
 import { Checks } from './Checks';
 import { Results } from './Results';
 
@@ -49,7 +59,7 @@ const save = ({ experimentId, title, note, checks, cases }: Experiment, change: 
 
 function Page({ project, experiment }: { project: string; experiment: Experiment }) {
   const { experimentId, cases, checks, results, removed } = experiment;
-  const job = useExperiments(({ jobs }) => jobs.find((each) => each.project === project && each.experimentId === experimentId));
+  const job = useExperimentJob(project, experimentId);
   const [note, setNote] = useState(experiment.note);
   const running = cases.find((each) => each.caseId === job?.caseId);
   return (
@@ -103,9 +113,7 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
   );
 }
 
-type Job = ReturnType<typeof useExperiments.getState>['jobs'][number];
-
-function PageHead({ project, experiment, job }: { project: string; experiment: Experiment; job: Job | undefined }) {
+function PageHead({ project, experiment, job }: { project: string; experiment: Experiment; job: ExperimentJob | undefined }) {
   const { experimentId, cases, results } = experiment;
   const [title, setTitle] = useState(experiment.title);
   return (

@@ -22,8 +22,7 @@ export function JobList({ groups, chosen, now, onStop }: JobListProps) {
       className="job-list"
       aria-label="Jobs by state"
       onKeyDown={(event) => {
-        const to = placeByKey(event, at, all.length, 8);
-        const next = to === undefined ? undefined : all[to];
+        const next = all[placeByKey(event, at, all.length, 8) ?? -1];
         if (!next) return;
         event.preventDefault();
         showJob(next);

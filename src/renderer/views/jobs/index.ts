@@ -5,4 +5,5 @@ import './jobs.css';
 
 export { JobList } from './JobList';
 export { JobsView as View } from './Jobs';
-export { useJobGroups } from './useJobs';
+export { useJobs } from './useJobs';
+export { endedGroup, groupJobs } from './words';

@@ -2,7 +2,6 @@ import { useEffect, useState } from 'react';
 import type { Job, JobEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { type Query, useEvery, useProjectQuery } from '../../state';
-import { endedGroup, groupJobs } from './words';
 
 /** Milliseconds between two loads of the list: while a job runs, and otherwise. */
 const every = { running: 1_000, idle: 5_000 };
@@ -15,19 +14,6 @@ export function useJobs(project: string): { readonly query: Query<readonly Job[]
   const reload = (): void => setRound((n) => n + 1);
   useEvery(isRunning ? every.running : every.idle, true, reload);
   return { query, now: Date.now(), reload };
-}
-
-/** The jobs that need an answer or run, in groups, and the ended ones. */
-export function useJobGroups(project: string) {
-  const { query, now, reload } = useJobs(project);
-  const groups = groupJobs(query.data ?? []);
-  return {
-    groups: groups.filter(({ name }) => name !== endedGroup),
-    ended: groups.find(({ name }) => name === endedGroup)?.jobs ?? [],
-    now,
-    reload,
-    loading: query.status === 'loading',
-  };
 }
 
 const page = 1_000;

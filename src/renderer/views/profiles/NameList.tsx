@@ -19,8 +19,7 @@ export function NameList({ label, names, chosen, onChoose }: NameListProps) {
       data-list
       aria-activedescendant={at < 0 ? undefined : `name-${at}`}
       onKeyDown={(event) => {
-        const to = placeByKey(event, at, names.length, 8);
-        const next = to === undefined ? undefined : names[to];
+        const next = names[placeByKey(event, at, names.length, 8) ?? -1];
         if (!next) return;
         event.preventDefault();
         onChoose(next.id);

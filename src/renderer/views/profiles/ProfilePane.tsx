@@ -11,16 +11,10 @@ interface Version {
   readonly createdAt: string;
 }
 
-/** The latest version is the first. */
-interface Versions {
-  readonly versions: readonly Version[];
-  readonly rules: number;
-}
-
 const maxVersions = 50;
 
-/** Follows the boxes that the profile's box replaced. */
-async function readProfile(name: string): Promise<Versions> {
+/** The versions of a profile, the latest one first: it follows the boxes that the profile's box replaced. And the number of its rules. */
+async function readProfile(name: string) {
   const { profileBoxId } = await api.profile.find({ name });
   const versions: Version[] = [];
   let boxId: string | undefined = profileBoxId;

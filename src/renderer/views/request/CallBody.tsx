@@ -41,7 +41,17 @@ export function CallBody({ request, model }: { request: Request; model: string |
           Copy as curl
         </Button>
       </div>
-      <RecordFacts request={request} />
+      {request.missing.length > 0 && (
+        <p className="muted request-missing">
+          Not recorded: <span className="mono">{request.missing.join(', ')}</span>
+        </p>
+      )}
+      {request.recordedDigest && (
+        <p className="muted request-missing">
+          Digest <span className="mono">{request.recordedDigest.slice(0, 16)}…</span>:{' '}
+          {request.digest === request.recordedDigest ? 'matches the reconstructed request' : 'does not match the reconstructed request'}
+        </p>
+      )}
       {(['system', 'tools'] as const).map((part) => (
         <Section
           key={part}
@@ -67,24 +77,6 @@ export function CallBody({ request, model }: { request: Request; model: string |
 /** The position of the system prompt, if the provider has no separate field for it. */
 const leadingText = ({ leading }: ShownBody): string | undefined =>
   leading === 0 ? undefined : `in the first ${leading === 1 ? 'message' : `${leading} messages`}`;
-
-function RecordFacts({ request }: { request: Request }) {
-  return (
-    <>
-      {request.missing.length > 0 && (
-        <p className="muted request-missing">
-          Not recorded: <span className="mono">{request.missing.join(', ')}</span>
-        </p>
-      )}
-      {request.recordedDigest && (
-        <p className="muted request-missing">
-          Digest <span className="mono">{request.recordedDigest.slice(0, 16)}…</span>:{' '}
-          {request.digest === request.recordedDigest ? 'matches the reconstructed request' : 'does not match the reconstructed request'}
-        </p>
-      )}
-    </>
-  );
-}
 
 const Parameters = ({ parameters }: Pick<ShownBody, 'parameters'>) => (
   <section aria-label="Parameters">

@@ -134,12 +134,7 @@ function hatch(ground: string, stripe: string): CanvasPattern | string {
   context.fillStyle = ground;
   context.fillRect(0, 0, 6, 6);
   context.strokeStyle = stripe;
-  context.beginPath();
-  for (const shift of [-3, 3]) {
-    context.moveTo(shift - 3, 9);
-    context.lineTo(shift + 9, -3);
-  }
-  context.stroke();
+  context.stroke(new Path2D('M-6 9 6 -3M0 9 12 -3'));
   return context.createPattern(tile, 'repeat') ?? ground;
 }
 
@@ -248,11 +243,7 @@ function drawMarks(
     const x = Math.round(plot.valToPos(at + 1, 'x', true));
     ctx.save();
     ctx.fillStyle = colors.miss;
-    ctx.beginPath();
-    ctx.moveTo(x - size, bbox.top);
-    ctx.lineTo(x + size, bbox.top);
-    ctx.lineTo(x, bbox.top + size * 1.6);
-    ctx.fill();
+    ctx.fill(new Path2D(`M${x - size} ${bbox.top}H${x + size}L${x} ${bbox.top + size * 1.6}`));
     ctx.restore();
   });
 }
@@ -264,10 +255,7 @@ function line(plot: UPlot, number: number, color: string, dash: number[]): void 
   ctx.strokeStyle = color;
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash(dash.map((length) => length * devicePixelRatio));
-  ctx.beginPath();
-  ctx.moveTo(x, bbox.top);
-  ctx.lineTo(x, bbox.top + bbox.height);
-  ctx.stroke();
+  ctx.stroke(new Path2D(`M${x} ${bbox.top}v${bbox.height}`));
   ctx.restore();
 }
 
@@ -280,12 +268,7 @@ function limitLine(plot: UPlot, limit: number, color: string, font: string): voi
   ctx.fillStyle = color;
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
-  ctx.beginPath();
-  if (!isAbove) {
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
-    ctx.stroke();
-  }
+  if (!isAbove) ctx.stroke(new Path2D(`M${bbox.left} ${y}h${bbox.width}`));
   ctx.textAlign = 'left';
   ctx.font = `${11 * devicePixelRatio}px ${font}`;
   ctx.fillText(

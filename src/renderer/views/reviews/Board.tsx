@@ -15,11 +15,6 @@ const shownInColumn = 100;
 /** The card opened last: it gets the focus when the board is shown again. */
 let opened: string | undefined;
 
-interface Moving {
-  readonly ticket: TicketRow;
-  readonly to: TicketStatus | undefined;
-}
-
 /** Tickets in columns by status. Cards are moved by dragging, or with the key m. */
 export function Board({ revision, filter, onMore }: { revision: string; filter: TicketFilter; onMore: (status: TicketStatus) => void }) {
   const input = filterInput({ ...filter, status: '' });
@@ -27,7 +22,7 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
     Promise.all(ticketStatuses.map((status) => api.ticket.overview({ ...input, status, limit: shownInColumn }, { signal }))),
   );
   const [dragged, setDragged] = useState<TicketRow>();
-  const [moving, setMoving] = useState<Moving>();
+  const [moving, setMoving] = useState<{ readonly ticketId: string; readonly to: TicketStatus | undefined }>();
   const [pointed, setPointed] = useState<TicketRow>();
   const actor = useTickets((state) => state.actor);
   const { writing, write } = useWriting();
@@ -39,16 +34,16 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
     // A move that needs no further input happens at once. Others open the sheet.
     const needsNoInput = to === 'blocked' || to === 'deferred' || to === 'open' || (to === 'in_progress' && ticket.assignee !== null);
     if (needsNoInput) void write(() => api.ticket.transition({ ticketId: ticket.ticketId, to, by: actor }));
-    else setMoving({ ticket, to });
+    else setMoving({ ticketId: ticket.ticketId, to });
   };
 
   const onKeyDown = (event: KeyboardEvent<HTMLElement>): void => {
     const card = (event.target as HTMLElement).closest<HTMLElement>('.ticket-card');
     if (!card || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = steps[event.key];
-    const ticket = query.data?.flatMap(({ rows }) => rows).find(({ ticketId }) => ticketId === card.dataset.ticket);
+    const { ticket: ticketId } = card.dataset;
     if (step) stepTo(event.currentTarget, card, step);
-    else if (event.key === 'm' && ticket) setMoving({ ticket, to: undefined });
+    else if (event.key === 'm' && ticketId) setMoving({ ticketId, to: undefined });
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -86,7 +81,7 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
           </WithContextMenu>
         )}
       </Answer>
-      {moving && <MoveSheet ticketId={moving.ticket.ticketId} to={moving.to} onClose={() => setMoving(undefined)} />}
+      {moving && <MoveSheet {...moving} onClose={() => setMoving(undefined)} />}
     </>
   );
 }

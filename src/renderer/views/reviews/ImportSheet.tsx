@@ -5,12 +5,10 @@ import { notifyProblem, Switch, say } from '../../parts';
 import { notify } from '../../state';
 import { TextField, WritingSheet } from './writing';
 
-type Kind = 'any' | 'github' | 'markdown';
-
 /** Imports tickets from GitHub's JSON or a Markdown task list, pasted or from a file. */
 export function ImportSheet({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
-  const [kind, setKind] = useState<Kind>('any');
+  const [kind, setKind] = useState<'any' | 'github' | 'markdown'>('any');
   const [file, setFile] = useState<File>();
   const importTickets = () =>
     api.ticket.import({ text, ...(kind !== 'any' && { kind }), ...(file && { at: new Date(file.lastModified).toISOString() }) });
@@ -40,7 +38,29 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
         and <code className="inline">- [x]</code>. Each ticket is linked to the commit that was current when it was written. Existing tickets do not
         change.
       </p>
-      <ImportChoice kind={kind} onKind={setKind} file={file} onFile={(chosen) => void read(chosen)} />
+      <div className="row wrap">
+        <Switch
+          label="Kind of text"
+          value={kind}
+          onChange={setKind}
+          options={[
+            { value: 'any', name: 'Detect' },
+            { value: 'github', name: 'GitHub JSON' },
+            { value: 'markdown', name: 'Task list' },
+          ]}
+        />
+        <label className="button small import-file">
+          <FileText size={14} aria-hidden />
+          Choose a file…
+          <input
+            type="file"
+            className="unseen"
+            accept=".json,.md,.markdown,.txt,application/json,text/markdown,text/plain"
+            onChange={(event) => void read(event.target.files?.[0])}
+          />
+        </label>
+        {file && <span className="muted ellipsis">{file.name}</span>}
+      </div>
       <TextField
         label="Text to import"
         className="mono"
@@ -53,34 +73,5 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
         }}
       />
     </WritingSheet>
-  );
-}
-
-function ImportChoice(props: { kind: Kind; onKind: (kind: Kind) => void; file: File | undefined; onFile: (file: File | undefined) => void }) {
-  const { kind, onKind, file, onFile } = props;
-  return (
-    <div className="row wrap">
-      <Switch
-        label="Kind of text"
-        value={kind}
-        onChange={onKind}
-        options={[
-          { value: 'any', name: 'Detect' },
-          { value: 'github', name: 'GitHub JSON' },
-          { value: 'markdown', name: 'Task list' },
-        ]}
-      />
-      <label className="button small import-file">
-        <FileText size={14} aria-hidden />
-        Choose a file…
-        <input
-          type="file"
-          className="unseen"
-          accept=".json,.md,.markdown,.txt,application/json,text/markdown,text/plain"
-          onChange={(event) => onFile(event.target.files?.[0])}
-        />
-      </label>
-      {file && <span className="muted ellipsis">{file.name}</span>}
-    </div>
   );
 }

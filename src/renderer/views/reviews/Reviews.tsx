@@ -40,15 +40,13 @@ function Tickets({ project }: { project: string }) {
   return (
     <section className="reviews whole stack" aria-label="Reviews">
       <Answer query={summary} what="Cannot show the tickets" loading="Loading tickets" stillWorks="Nothing in the project was changed.">
-        {({ total, waiting, types, assignees, labels, people }) =>
-          total === 0 ? (
+        {(facets) =>
+          facets.total === 0 ? (
             <NoTickets onNew={() => setSheet('new')} onImport={() => setSheet('import')} />
           ) : (
             <>
-              <ToolBar shown={shown} waiting={waiting} people={people} onOpen={setSheet} />
-              {shown !== 'waiting' && (
-                <FilterBar {...{ filter, types, assignees }} onChange={changeFilter} labels={shownLabels(labels)} withStatus={shown === 'list'} />
-              )}
+              <ToolBar shown={shown} facets={facets} onOpen={setSheet} />
+              {shown !== 'waiting' && <FilterBar filter={filter} facets={facets} withStatus={shown === 'list'} onChange={changeFilter} />}
               {shown === 'board' && (
                 <Board
                   revision={key}
@@ -65,14 +63,16 @@ function Tickets({ project }: { project: string }) {
           )
         }
       </Answer>
-      {sheet === 'new' && <TicketSheet onClose={close} onSaved={openTicket} people={summary.status === 'done' ? summary.data.people : []} />}
+      {sheet === 'new' && <TicketSheet onClose={close} onSaved={openTicket} people={summary.data?.people ?? []} />}
       {sheet === 'import' && <ImportSheet onClose={close} />}
     </section>
   );
 }
 
-function ToolBar(props: { shown: TicketsAs; waiting: number; people: readonly string[]; onOpen: (sheet: 'new' | 'import') => void }) {
-  const { shown, waiting, people, onOpen } = props;
+type Facets = Awaited<ReturnType<typeof api.ticket.facets>>;
+
+function ToolBar({ shown, facets, onOpen }: { shown: TicketsAs; facets: Facets; onOpen: (sheet: 'new' | 'import') => void }) {
+  const { waiting, people } = facets;
   return (
     <div className="reviews-tools rigid bar wrap">
       <Switch
@@ -101,16 +101,21 @@ function ToolBar(props: { shown: TicketsAs; waiting: number; people: readonly st
   );
 }
 
+/** The options of a filter: its values, and one that filters nothing. */
+const anyOr = (any: string, values: readonly string[], nameOf = (value: string) => value) => [
+  ['', any] as const,
+  ...values.map((value) => [value, nameOf(value)] as const),
+];
+
 interface FilterBarProps {
   readonly filter: TicketFilter;
-  readonly onChange: (part: Partial<TicketFilter>) => void;
-  readonly types: readonly string[];
-  readonly assignees: readonly string[];
-  readonly labels: readonly string[];
+  readonly facets: Facets;
   readonly withStatus: boolean;
+  readonly onChange: (part: Partial<TicketFilter>) => void;
 }
 
-function FilterBar({ filter, onChange, types, assignees, labels, withStatus }: FilterBarProps) {
+function FilterBar({ filter, facets, withStatus, onChange }: FilterBarProps) {
+  const labels = shownLabels(facets.labels);
   return (
     <div className="reviews-tools rigid bar wrap reviews-narrow">
       <SearchField
@@ -123,18 +128,18 @@ function FilterBar({ filter, onChange, types, assignees, labels, withStatus }: F
         onKeyDown={(event) => event.key === 'Escape' && onChange({ text: '' })}
       />
       {withStatus && (
-        <Choice
+        <Select
           label="Status"
-          any="Any status"
           value={filter.status}
-          values={ticketStatuses}
-          nameOf={(status) => statusNames[status as TicketStatus]}
-          onChange={(status) => onChange({ status: status as TicketStatus | '' })}
+          options={anyOr('Any status', ticketStatuses, (status) => statusNames[status as TicketStatus])}
+          onChange={(status) => onChange({ status })}
         />
       )}
-      <Choice label="Type" any="Any type" value={filter.type} values={types} nameOf={typeName} onChange={(type) => onChange({ type })} />
-      <Choice label="Assignee" any="Anybody" value={filter.assignee} values={assignees} onChange={(assignee) => onChange({ assignee })} />
-      {labels.length > 0 && <Choice label="Label" any="Any label" value={filter.label} values={labels} onChange={(label) => onChange({ label })} />}
+      <Select label="Type" value={filter.type} options={anyOr('Any type', facets.types, typeName)} onChange={(type) => onChange({ type })} />
+      <Select label="Assignee" value={filter.assignee} options={anyOr('Anybody', facets.assignees)} onChange={(assignee) => onChange({ assignee })} />
+      {labels.length > 0 && (
+        <Select label="Label" value={filter.label} options={anyOr('Any label', labels)} onChange={(label) => onChange({ label })} />
+      )}
       <Checkbox
         className="reviews-ready inline-row"
         title="Ready: open, with no open dependencies"
@@ -145,18 +150,6 @@ function FilterBar({ filter, onChange, types, assignees, labels, withStatus }: F
       </Checkbox>
     </div>
   );
-}
-
-function Choice(props: {
-  label: string;
-  any: string;
-  value: string;
-  values: readonly string[];
-  nameOf?: (value: string) => string;
-  onChange: (value: string) => void;
-}) {
-  const { label, any, value, values, nameOf = (name) => name, onChange } = props;
-  return <Select label={label} value={value} options={[['', any], ...values.map((each) => [each, nameOf(each)] as const)]} onChange={onChange} />;
 }
 
 const NoTickets = ({ onNew, onImport }: { onNew: () => void; onImport: () => void }) => (

@@ -11,7 +11,7 @@ import {
 } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, type Icon, IconButton, Id, JobLinks, Markdown, say, When } from '../../parts';
-import { go, notify, useKeptQuery, useProject, useTickets } from '../../state';
+import { go, notify, useProjectQuery, useTickets } from '../../state';
 import { MoveSheet, ReviewersSheet, VerdictSheet } from './MoveSheet';
 import { ContextLink, Findings, Labels, openTicket, StatusMark, TicketLink, TypeMark, verdictColors } from './marks';
 import { Thread } from './Thread';
@@ -42,12 +42,11 @@ type Read = Awaited<ReturnType<typeof read>>;
 
 /** One ticket with its findings and versions, and beside it the discussion and the author's context. */
 export function TicketPage({ project, ticketId }: { project: string; ticketId: string }) {
-  const commits = useProject((state) => state.revision);
   const revision = useTickets((state) => state.revision);
   const [limit, setLimit] = useState(childrenShown);
   /** The draft of the next question in the discussion. */
   const [question, setQuestion] = useState('');
-  const query = useKeptQuery('', `${project} ${ticketId} ${commits} ${revision} ${limit}`, () => read(ticketId, limit));
+  const query = useProjectQuery('', `${project} ${ticketId} ${revision} ${limit}`, () => read(ticketId, limit));
   return (
     <section className="ticket-page whole" aria-label="Ticket">
       {query.status === 'failed' && (

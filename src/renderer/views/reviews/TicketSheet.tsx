@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import type { Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { describeProblem, IconButton, Input, LinkButton, Select, say, statusNames } from '../../parts';
@@ -60,42 +60,27 @@ export function TicketSheet({ ticket, parent, people, onClose, onSaved }: Ticket
         <TextField label="Assignee" value={assignee} suggestions={people} onChange={setAssignee} />
         <TextField label="Labels" hint="Separated by commas" value={labels} onChange={setLabels} />
       </div>
-      <TicketPicks
-        label="Depends on"
-        hint="The ticket is ready when these are closed."
-        chosen={dependsOn}
-        except={ticket?.ticketId}
-        onChange={setDependsOn}
-      />
+      <DependsOn ticketId={ticket?.ticketId} chosen={dependsOn} onChange={setDependsOn} />
       {field}
     </WritingSheet>
   );
 }
 
-interface TicketPicksProps {
-  readonly label: string;
-  readonly hint: string;
-  readonly chosen: readonly string[];
-  /** The ticket that cannot be chosen, because it is the one that chooses. */
-  readonly except: string | undefined;
-  readonly onChange: (chosen: readonly string[]) => void;
-}
-
 const maxMatches = 20;
 
-/** Tickets that are found by their words and chosen from a list. */
-export function TicketPicks({ label, hint, chosen, except, onChange }: TicketPicksProps) {
-  const id = useId();
+/** The tickets on which a ticket depends: they are found by their words and chosen from a list. */
+function DependsOn(props: { ticketId: string | undefined; chosen: readonly string[]; onChange: (chosen: readonly string[]) => void }) {
+  const { ticketId: own, chosen, onChange } = props;
   const [words, setWords] = useState('');
   const text = words.trim();
   const found = useKeptQuery('tickets', `pick ${text}`, () => api.ticket.overview({ limit: 200, ...(text && { text }) }));
   const named = useKeptQuery('named', `picked ${chosen.join(' ')}`, () => api.ticket.overview({ ids: [...chosen] }));
   const titles = new Map([found, named].flatMap((query) => (query.status === 'done' ? query.data.rows.map((row) => [row.ticketId, row.title]) : [])));
-  const rows = found.status === 'done' ? openFirst(found.data.rows).filter(({ ticketId }) => ticketId !== except && !chosen.includes(ticketId)) : [];
+  const rows = found.status === 'done' ? openFirst(found.data.rows).filter(({ ticketId }) => ticketId !== own && !chosen.includes(ticketId)) : [];
   return (
     <fieldset className="ticket-field form-picks">
-      <legend>{label}</legend>
-      <ol className="picked" aria-label={`${label}, chosen`}>
+      <legend>Depends on</legend>
+      <ol className="picked" aria-label="Depends on, chosen">
         {chosen.map((ticketId) => (
           <li key={ticketId}>
             <span className="ellipsis grow" title={ticketId}>
@@ -111,9 +96,8 @@ export function TicketPicks({ label, hint, chosen, except, onChange }: TicketPic
         ))}
       </ol>
       <Input
-        id={id}
         type="search"
-        label={`Find a ticket for ${label}`}
+        label="Find a ticket for Depends on"
         placeholder="Find a ticket by its words"
         value={words}
         onChange={setWords}
@@ -124,7 +108,7 @@ export function TicketPicks({ label, hint, chosen, except, onChange }: TicketPic
           if (first && text !== '' && !event.nativeEvent.isComposing && event.keyCode !== 229) onChange([...chosen, first.ticketId]);
         }}
       />
-      <ul className="picks" aria-label={`Tickets for ${label}`}>
+      <ul className="picks" aria-label="Tickets for Depends on">
         {rows.slice(0, maxMatches).map(({ ticketId, title, status }) => (
           <li key={ticketId}>
             <LinkButton className="ellipsis" onClick={() => onChange([...chosen, ticketId])}>
@@ -136,7 +120,7 @@ export function TicketPicks({ label, hint, chosen, except, onChange }: TicketPic
         {found.status === 'done' && rows.length === 0 && <li className="muted">{text ? 'No ticket matches.' : 'There is no other ticket.'}</li>}
         {found.status === 'failed' && <li className="form-problem">{describeProblem(found.error).message}</li>}
       </ul>
-      <p className="muted small">{hint}</p>
+      <p className="muted small">The ticket is ready when these are closed.</p>
     </fieldset>
   );
 }

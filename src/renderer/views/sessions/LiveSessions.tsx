@@ -1,6 +1,6 @@
 import { api } from '../../client';
 import { AgentMark, agentName, Button, basis, Gauge, say } from '../../parts';
-import { go, useKeptQuery, useLive, useProject, useUi } from '../../state';
+import { go, useLive, useProjectQuery, useUi } from '../../state';
 import type { Listed } from './rows';
 
 const nearlyFull = 0.8;
@@ -23,12 +23,9 @@ export function LiveSessions({ live, names }: { live: readonly Listed[]; names: 
 
 function LiveRow({ listed: { title, agent, repository, session }, names }: { listed: Listed; names: ReadonlyMap<string, string> }) {
   const tip = session?.tips[0];
-  const revision = useProject((state) => state.revision);
   const file = useLive(({ capture }) => capture?.files.find((one) => one.tip !== undefined && session?.tips.includes(one.tip)));
-  const usage = useKeptQuery(tip, tip ? `usage ${tip} ${revision}` : null, () => api.usage.context({ id: tip ?? '' }));
-  const counted = usage.status === 'done' ? usage.data.counted : null;
-  const limit = usage.status === 'done' ? usage.data.limit : null;
-  const model = usage.status === 'done' ? usage.data.model : null;
+  const usage = useProjectQuery(tip, tip ? `usage ${tip}` : null, () => api.usage.context({ id: tip ?? '' }));
+  const { counted, limit, model } = usage.data ?? { counted: null, limit: null, model: null };
   const share = counted !== null && limit !== null ? counted / limit : undefined;
   const watch = (): void => {
     useUi.setState({ followsTurns: true });

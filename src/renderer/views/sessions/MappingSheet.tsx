@@ -1,9 +1,9 @@
 import { Eye, Import } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { Mapping, MappingPreview } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, describeProblem, Input, ProblemLine, Sheet, say, sending, TextArea } from '../../parts';
-import { dismiss } from '../../state';
+import { dismiss, useQuery } from '../../state';
 import { importPaths } from './act';
 import { lineNumbers } from './skips';
 
@@ -82,8 +82,7 @@ export function MappingSheet() {
 }
 
 function Patterns({ onPattern }: { onPattern: (pattern: Mapping) => void }) {
-  const [patterns, setPatterns] = useState<readonly Mapping[]>([]);
-  useEffect(() => void api.import.mappings({}).then(setPatterns, () => setPatterns([])), []);
+  const { data: patterns = [] } = useQuery('mappings', () => api.import.mappings({}));
   return (
     <select
       className="field"

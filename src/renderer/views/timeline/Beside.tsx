@@ -168,13 +168,8 @@ function Members({ space, known, onChange }: { space: Space; known: readonly Ent
 const maxBudget = 10_000;
 const shownRuns = 50;
 
-interface ReaderChoiceProps {
-  readonly space: Space;
-  readonly agents: readonly Entity[];
+interface ReaderChoiceProps extends Pick<ReadsProps, 'space' | 'agents' | 'reader' | 'onReader'> {
   readonly runs: readonly Run[];
-  /** `agent ID` for the next call of an agent, `run ID` for one of its runs. */
-  readonly reader: string;
-  readonly onReader: (reader: string) => void;
   readonly budget: number;
   readonly onBudget: (budget: number) => void;
 }

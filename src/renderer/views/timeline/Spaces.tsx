@@ -3,7 +3,7 @@ import { useCallback, useState } from 'react';
 import type { Entity, EntityType, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, DamagedMark, IconButton, Input, notifyProblem, Select, Sheet, say } from '../../parts';
-import { AnswerMemory, go, useKept, useProject, useQuery, useTask } from '../../state';
+import { AnswerMemory, go, useKeptQuery, useProject, useTask } from '../../state';
 
 /** The address of the selected context, in place of a space. */
 const selectedContext = 'context';
@@ -79,7 +79,8 @@ export function useSpaces(project: string) {
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((n) => n + 1), []);
   // The open space stays open while the list reloads.
-  const query = useQuery(
+  const query = useKeptQuery(
+    project,
     `${project} spaces ${round}`,
     async () => {
       const [spaces, entities] = await Promise.all([api.space.list({}), api.space.entities({})]);
@@ -90,7 +91,7 @@ export function useSpaces(project: string) {
     },
     lists,
   );
-  return { query: useKept(query, project), reload, round: `${round} ${revision}` };
+  return { query, reload, round: `${round} ${revision}` };
 }
 
 const kinds: readonly EntityType[] = ['human', 'agent', 'service'];

@@ -1,6 +1,6 @@
 import type { AnalysisSums, AnalysisTools } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { AnswerMemory, type Query, useKept, useProject, useQuery } from '../../state';
+import { AnswerMemory, type Query, useKeptQuery, useProjectQuery } from '../../state';
 import { callSlices, type Slices } from './slices';
 
 export interface SessionFact {
@@ -69,7 +69,7 @@ const sums = new AnswerMemory<CountedSums>(2);
 const tools = new AnswerMemory<AnalysisTools>(2);
 
 /** The sums of the calls of a project, kept until it changes. */
-export const useSums = (project: string): Query<CountedSums> => useKept(useQuery(project, askSums, sums), project);
+export const useSums = (project: string): Query<CountedSums> => useKeptQuery(project, project, askSums, sums);
 
 async function askSums(signal: AbortSignal): Promise<CountedSums> {
   const { packed, left } = await api.analysis.sums({}, { signal });
@@ -78,15 +78,7 @@ async function askSums(signal: AbortSignal): Promise<CountedSums> {
 
 /** The sums of its tool calls by tool. They are asked for once the place is shown, because there are several times as many as sums of calls. */
 export const useTools = (project: string): Query<AnalysisTools> =>
-  useKept(
-    useQuery(project, async (signal) => JSON.parse((await api.analysis.tools({}, { signal })).packed) as AnalysisTools, tools),
-    project,
-  );
+  useKeptQuery(project, project, async (signal) => JSON.parse((await api.analysis.tools({}, { signal })).packed) as AnalysisTools, tools);
 
 /** The date of the prices, the budgets of this machine, and the days that cost more. Days are in UTC, as all sums of this place. */
-export function useBudgets(project: string) {
-  const revision = useProject((state) => state.revision);
-  const query = useQuery(`${project} ${revision}`, (signal) => api.usage.sessions({ groupBy: null }, { signal }));
-  const kept = useKept(query, project);
-  return kept.status === 'done' ? kept.data : undefined;
-}
+export const useBudgets = (project: string) => useProjectQuery(project, project, (signal) => api.usage.sessions({ groupBy: null }, { signal })).data;
