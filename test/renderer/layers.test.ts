@@ -13,7 +13,7 @@ describe('the text that an agent reads', () => {
     const pieces = divideLines({ text, lines });
     expect(pieces.map(({ text: piece }) => piece).join('\n')).toBe(text);
     expect(pieces.map(({ messageId }) => messageId)).toEqual([undefined, 'msg-a', 'msg-b', undefined]);
-    expect(divideLines({ text: 'IDENTITY:' })).toEqual([{ text: 'IDENTITY:', messageId: undefined, seen: undefined }]);
+    expect(divideLines({ text: 'IDENTITY:' })).toEqual([{ text: 'IDENTITY:', messageId: undefined }]);
   });
 
   test('only long silences are shown', () => {

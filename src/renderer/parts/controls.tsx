@@ -11,35 +11,35 @@ export function Switch<T extends string>(props: {
   label: string;
   value: T;
   /** An option with an icon shows only the icon. */
-  options: readonly { value: T; name: string; hint?: string; icon?: Icon }[];
+  options: readonly (readonly [value: T, name: string, hint?: string, icon?: Icon])[];
   onChange: (value: T) => void;
 }) {
   const { label, value, options, onChange } = props;
   return (
     <div className="switch" role="radiogroup" aria-label={label}>
-      {options.map((option, index) => (
+      {options.map(([option, name, hint, Glyph], index) => (
         // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be drawn as a segment
         <button
-          key={option.value}
+          key={option}
           type="button"
           role="radio"
-          aria-checked={option.value === value}
-          tabIndex={option.value === value ? 0 : -1}
-          title={option.hint ?? (option.icon && option.name)}
-          aria-label={option.icon && option.name}
-          onClick={() => onChange(option.value)}
+          aria-checked={option === value}
+          tabIndex={option === value ? 0 : -1}
+          title={hint ?? (Glyph && name)}
+          aria-label={Glyph && name}
+          onClick={() => onChange(option)}
           onKeyDown={(event) => {
             const step = event.key === 'ArrowRight' || event.key === 'ArrowDown' ? 1 : event.key === 'ArrowLeft' || event.key === 'ArrowUp' ? -1 : 0;
             const next = options[(index + step + options.length) % options.length];
             if (!step || !next) return;
             event.preventDefault();
             event.stopPropagation();
-            onChange(next.value);
+            onChange(next[0]);
             const sibling = event.currentTarget.parentElement?.children[(index + step + options.length) % options.length];
             if (sibling instanceof HTMLElement) sibling.focus();
           }}
         >
-          {option.icon ? <option.icon size={14} aria-hidden /> : option.name}
+          {Glyph ? <Glyph size={14} aria-hidden /> : name}
         </button>
       ))}
     </div>

@@ -5,7 +5,7 @@ import { route } from './navigation';
 
 export type ProjectState =
   | { readonly phase: 'none' }
-  | { readonly phase: 'opening'; readonly dir: string; readonly since: number }
+  | { readonly phase: 'opening'; readonly dir: string }
   | { readonly phase: 'open'; readonly dir: string; readonly info: ProjectInfo }
   | { readonly phase: 'failed'; readonly dir: string; readonly error: unknown };
 
@@ -18,7 +18,7 @@ export const useProject = create<{
 
 /** Opens a project in this window's session. Procedures may be called once the phase is `open`. */
 async function openProject(dir: string, client: Client = api): Promise<void> {
-  useProject.setState({ state: { phase: 'opening', dir, since: Date.now() } });
+  useProject.setState({ state: { phase: 'opening', dir } });
   try {
     const info = await client.project.open({ dir });
     if (route().project === dir) useProject.setState((old) => ({ state: { phase: 'open', dir, info }, revision: old.revision + 1 }));

@@ -4,7 +4,7 @@ import { useProject } from './project';
 
 export type Query<T> =
   | { readonly status: 'idle'; readonly data?: undefined }
-  | { readonly status: 'loading'; readonly since: number; readonly cancel: () => void; readonly data?: undefined }
+  | { readonly status: 'loading'; readonly cancel: () => void; readonly data?: undefined }
   | { readonly status: 'done'; readonly data: T }
   | { readonly status: 'failed'; readonly error: unknown; readonly retry: () => void; readonly data?: undefined }
   | { readonly status: 'canceled'; readonly retry: () => void; readonly data?: undefined };
@@ -35,7 +35,7 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
       controller.abort();
     };
     const known = memory?.get(key);
-    settle(known === undefined ? { status: 'loading', since: Date.now(), cancel } : { status: 'done', data: known });
+    settle(known === undefined ? { status: 'loading', cancel } : { status: 'done', data: known });
     const tell = (data: T) => settle({ status: 'done', data });
     const question = (signal: AbortSignal) => latest.current(signal);
     let isAsking = false;
@@ -61,10 +61,7 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
 
   // The answer to the previous key must not be shown before the effect has run for the new key.
   const known = state.key === key || key === null ? undefined : memory?.get(key);
-  const early = useMemo(
-    (): Query<T> => (known === undefined ? { status: 'loading', since: Date.now(), cancel: () => {} } : { status: 'done', data: known }),
-    [known],
-  );
+  const early = useMemo((): Query<T> => (known === undefined ? { status: 'loading', cancel: () => {} } : { status: 'done', data: known }), [known]);
   return state.key === key ? state.query : early;
 }
 

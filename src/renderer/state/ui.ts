@@ -63,15 +63,6 @@ export const useUi = create<Ui>(() => ({
   noticeAct: undefined,
 }));
 
-const useMatches = (query: MediaQueryList): boolean =>
-  useSyncExternalStore(
-    (changed) => {
-      query.addEventListener('change', changed);
-      return () => query.removeEventListener('change', changed);
-    },
-    () => query.matches,
-  );
-
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const systemWantsContrast = matchMedia('(prefers-contrast: more)');
 
@@ -106,7 +97,14 @@ export const dismiss = (): void => useUi.setState({ sheet: undefined });
 const inspectorRoom = matchMedia('(min-width: 901px)');
 
 /** Whether there is room for the inspector beside the view; without room it is a drawer. */
-export const useInspectorRoom = (): boolean => useMatches(inspectorRoom);
+export const useInspectorRoom = (): boolean =>
+  useSyncExternalStore(
+    (changed) => {
+      inspectorRoom.addEventListener('change', changed);
+      return () => inspectorRoom.removeEventListener('change', changed);
+    },
+    () => inspectorRoom.matches,
+  );
 
 /** Shows or hides the inspector, or opens or closes it as a drawer in a narrow window. */
 export function toggleInspectorPane(): void {

@@ -50,8 +50,8 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
               value={as}
               onChange={setAs}
               options={[
-                { value: 'conversation', name: 'Conversation', hint: 'As a model receives it' },
-                { value: 'cards', name: 'Cards', hint: 'All cards, including deleted and expired ones' },
+                ['conversation', 'Conversation', 'As a model receives it'],
+                ['cards', 'Cards', 'All cards, including deleted and expired ones'],
               ]}
             />
             <MenuButton label="Change this box" button={<Button small label="Change" opensMenu />} items={changesOf(box)} />

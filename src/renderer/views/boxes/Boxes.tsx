@@ -28,8 +28,8 @@ export function BoxesView({ project }: { project: string }) {
             value={shown}
             onChange={setShown}
             options={[
-              { value: 'boxes', name: `Boxes${counts ? ` ${say.exact(counts.boxes)}` : ''}` },
-              { value: 'cards', name: `Cards${counts ? ` ${say.exact(counts.cards)}` : ''}` },
+              ['boxes', `Boxes${counts ? ` ${say.exact(counts.boxes)}` : ''}`],
+              ['cards', `Cards${counts ? ` ${say.exact(counts.cards)}` : ''}`],
             ]}
           />
           <span className="grow" />

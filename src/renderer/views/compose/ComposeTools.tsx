@@ -94,8 +94,8 @@ function Sharing({ ofProject, trial, onChange }: SharingProps) {
         value={shares ? 'on' : 'off'}
         onChange={(value) => onChange({ ...trial, sharing: (value === 'on') === ofProject ? undefined : value === 'on' })}
         options={[
-          { value: 'on', name: 'Sharing on', hint: 'The model receives the blocks that agents share' },
-          { value: 'off', name: 'Sharing off', hint: 'The agent receives only its own prompt and memory' },
+          ['on', 'Sharing on', 'The model receives the blocks that agents share'],
+          ['off', 'Sharing off', 'The agent receives only its own prompt and memory'],
         ]}
       />
       {ofProject !== undefined && shares !== ofProject && (

@@ -38,8 +38,8 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
           value={stop === 'root' ? 'root' : 'compaction'}
           onChange={(value) => move({ stop: value === 'root' ? 'root' : undefined })}
           options={[
-            { value: 'compaction', name: 'As the model had it', hint: 'From the last compaction on: what was sent to the model' },
-            { value: 'root', name: 'Full history', hint: 'From the first prompt on, across every compaction' },
+            ['compaction', 'As the model had it', 'From the last compaction on: what was sent to the model'],
+            ['root', 'Full history', 'From the first prompt on, across every compaction'],
           ]}
         />
         <span className="grow" />

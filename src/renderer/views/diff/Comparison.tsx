@@ -46,12 +46,8 @@ export function Comparison({ project, a, b, diff }: { project: string; a: Contex
           value={tab}
           onChange={setTab}
           options={[
-            { value: 'context', name: 'Context' },
-            {
-              value: 'files',
-              name: `Files ${differing ? say.exact(differing.length) : ''}`,
-              hint: 'The files that the branches left behind differently',
-            },
+            ['context', 'Context'],
+            ['files', `Files ${differing ? say.exact(differing.length) : ''}`, 'The files that the branches left behind differently'],
           ]}
         />
         {tab === 'context' && <Switches layout={layout} onLayout={setLayout} />}
@@ -147,8 +143,8 @@ function Switches({ layout, onLayout }: { layout: DiffLayout; onLayout: (layout:
         value={stop === 'root' ? 'root' : 'compaction'}
         onChange={(value) => move({ stop: value === 'root' ? 'root' : undefined })}
         options={[
-          { value: 'compaction', name: 'As the model had it' },
-          { value: 'root', name: 'Full history' },
+          ['compaction', 'As the model had it'],
+          ['root', 'Full history'],
         ]}
       />
       <Switch
@@ -156,8 +152,8 @@ function Switches({ layout, onLayout }: { layout: DiffLayout; onLayout: (layout:
         value={layout}
         onChange={onLayout}
         options={[
-          { value: 'split', name: 'Side by side', icon: Columns2 },
-          { value: 'unified', name: 'One column', icon: Rows2 },
+          ['split', 'Side by side', undefined, Columns2],
+          ['unified', 'One column', undefined, Rows2],
         ]}
       />
     </>

@@ -34,8 +34,8 @@ export function ExportSheet({ commit, stop }: { commit: ContextId; stop: Stop })
           value={choice.stop}
           onChange={(value) => choose({ stop: value })}
           options={[
-            { value: 'compaction', name: 'As the model had it' },
-            { value: 'root', name: 'Full history' },
+            ['compaction', 'As the model had it'],
+            ['root', 'Full history'],
           ]}
         />
         <Answer query={formats} what="Cannot list the formats for this context" loading="Checking what each format can hold" lines={6}>

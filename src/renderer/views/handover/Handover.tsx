@@ -34,8 +34,8 @@ export function HandoverView({ project }: { project: string }) {
           value={shown}
           onChange={setShown}
           options={[
-            { value: 'map', name: 'Handovers', hint: 'Handovers between agents' },
-            { value: 'pack', name: 'Pack a box', hint: 'Choose by hand what another agent receives' },
+            ['map', 'Handovers', 'Handovers between agents'],
+            ['pack', 'Pack a box', 'Choose by hand what another agent receives'],
           ]}
         />
         {shown === 'map' && query.data && (

@@ -19,8 +19,8 @@ export function JobsView({ project }: { project: string }) {
           value={shown}
           onChange={(value) => go({ kinds: value === 'rules' ? 'rules' : undefined })}
           options={[
-            { value: 'jobs', name: 'Jobs', hint: 'What models and agents carry out' },
-            { value: 'rules', name: 'May start by itself', hint: 'What starts without a click, and its limits' },
+            ['jobs', 'Jobs', 'What models and agents carry out'],
+            ['rules', 'May start by itself', 'What starts without a click, and its limits'],
           ]}
         />
       </div>

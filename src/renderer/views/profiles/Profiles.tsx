@@ -17,8 +17,8 @@ export function ProfilesView({ project }: { project: string }) {
           value={shown}
           onChange={(value) => go({ kinds: value === 'templates' ? 'templates' : undefined })}
           options={[
-            { value: 'profiles', name: 'Profiles', hint: 'The prompt, model and tools of a kind of agent' },
-            { value: 'templates', name: 'Templates', hint: 'Texts that agents start with, in versions' },
+            ['profiles', 'Profiles', 'The prompt, model and tools of a kind of agent'],
+            ['templates', 'Templates', 'Texts that agents start with, in versions'],
           ]}
         />
         <span className="grow" />

@@ -53,8 +53,8 @@ export function FilePane({ commit, path, step, onGo, onClose }: FilePaneProps) {
           value={shown}
           onChange={setShown}
           options={[
-            { value: 'change', name: 'Last change', hint: 'What the last change up to this step did' },
-            { value: 'content', name: 'Content', hint: 'The file as the agent knew it at this step' },
+            ['change', 'Last change', 'What the last change up to this step did'],
+            ['content', 'Content', 'The file as the agent knew it at this step'],
           ]}
         />
         <IconButton small icon={X} label="Close the file" keys="Esc" onClick={onClose} />

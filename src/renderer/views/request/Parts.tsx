@@ -186,21 +186,17 @@ function Difference({ diff }: { diff: PartDiff }) {
             <span className={`change-op ${op}`}>{op}</span>
             <span className="ellipsis grow">{name}</span>
           </summary>
-          <Lines lines={lines} />
+          <div className="part-lines">
+            {stretchesOf(lines).map((stretch, place) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the lines do not change
+              <StretchView key={place} stretch={stretch} />
+            ))}
+          </div>
         </details>
       ))}
     </>
   );
 }
-
-const Lines = ({ lines }: { lines: readonly DiffLine[] }) => (
-  <div className="part-lines">
-    {stretchesOf(lines).map((stretch, at) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the lines do not change
-      <StretchView key={at} stretch={stretch} />
-    ))}
-  </div>
-);
 
 const signs = { same: ' ', added: '+', removed: '−' } as const;
 

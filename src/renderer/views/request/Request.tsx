@@ -14,8 +14,8 @@ import { Summary } from './Summary';
 import { priceText } from './words';
 
 const modes = [
-  { value: 'calls', name: 'Calls', hint: 'The model calls of this context' },
-  { value: 'parts', name: 'Prompts and tools', hint: 'All system prompts and tool sets of the project' },
+  ['calls', 'Calls', 'The model calls of this context'],
+  ['parts', 'Prompts and tools', 'All system prompts and tool sets of the project'],
 ] as const;
 
 /** The model calls of a context, one of them in full; or all system prompts and tool sets of the project. */
@@ -207,9 +207,9 @@ function CallsBar({ total, calls, wanted, onWant, onJump, onChoose }: CallsBarPr
         label="Which calls"
         value={wanted.shown}
         options={[
-          { value: 'all', name: `All ${total}` },
-          { value: 'misses', name: `Misses${countOf(counts.misses)}`, hint: 'Calls that could not read what the call before left in the cache' },
-          { value: 'jumps', name: `Large jumps${countOf(counts.jumps)}`, hint: 'Calls whose input grew by 5,000 tokens or more' },
+          ['all', `All ${total}`],
+          ['misses', `Misses${countOf(counts.misses)}`, 'Calls that could not read what the call before left in the cache'],
+          ['jumps', `Large jumps${countOf(counts.jumps)}`, 'Calls whose input grew by 5,000 tokens or more'],
         ]}
         onChange={(shown) => onWant({ ...wanted, shown })}
       />

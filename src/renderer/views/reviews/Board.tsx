@@ -19,7 +19,9 @@ let opened: string | undefined;
 export function Board({ revision, filter, onMore }: { revision: string; filter: TicketFilter; onMore: (status: TicketStatus) => void }) {
   const input = filterInput({ ...filter, status: '' });
   const query = useKeptQuery('', `${revision} ${JSON.stringify(input)}`, (signal) =>
-    Promise.all(ticketStatuses.map((status) => api.ticket.overview({ ...input, status, limit: shownInColumn }, { signal }))),
+    Promise.all(
+      ticketStatuses.map(async (status) => ({ status, ...(await api.ticket.overview({ ...input, status, limit: shownInColumn }, { signal })) })),
+    ),
   );
   const [dragged, setDragged] = useState<TicketRow>();
   const [moving, setMoving] = useState<{ readonly ticketId: string; readonly to: TicketStatus | undefined }>();
@@ -64,13 +66,10 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
           <WithContextMenu label="Ticket" items={pointed ? menuOf(pointed, (to) => drop(pointed, to)) : []}>
             {/* biome-ignore lint/a11y/noStaticElementInteractions: the cards take the keys */}
             <div ref={board} className="board" onKeyDown={onKeyDown}>
-              {ticketStatuses.map((status, n) => (
+              {columns.map(({ status, rows, total }) => (
                 <Column
                   key={status}
-                  status={status}
-                  rows={columns[n]?.rows ?? []}
-                  total={columns[n]?.total ?? 0}
-                  dragged={dragged}
+                  {...{ status, rows, total, dragged }}
                   onDrop={() => dragged && drop(dragged, status)}
                   onMore={() => onMore(status)}
                   onDrag={setDragged}

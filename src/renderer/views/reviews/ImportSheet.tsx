@@ -44,9 +44,9 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
           value={kind}
           onChange={setKind}
           options={[
-            { value: 'any', name: 'Detect' },
-            { value: 'github', name: 'GitHub JSON' },
-            { value: 'markdown', name: 'Task list' },
+            ['any', 'Detect'],
+            ['github', 'GitHub JSON'],
+            ['markdown', 'Task list'],
           ]}
         />
         <label className="button small import-file">

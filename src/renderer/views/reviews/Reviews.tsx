@@ -80,13 +80,9 @@ function ToolBar({ shown, facets, onOpen }: { shown: TicketsAs; facets: Facets; 
         value={shown}
         onChange={(as) => go({ tickets: as === 'board' ? undefined : as })}
         options={[
-          { value: 'board', name: 'Board' },
-          { value: 'list', name: 'List' },
-          {
-            value: 'waiting',
-            name: waiting > 0 ? `Waiting ${say.exact(waiting)}` : 'Waiting',
-            hint: 'Who should start what, from which context',
-          },
+          ['board', 'Board'],
+          ['list', 'List'],
+          ['waiting', waiting > 0 ? `Waiting ${say.exact(waiting)}` : 'Waiting', 'Who should start what, from which context'],
         ]}
       />
       <span className="grow" />

@@ -26,7 +26,6 @@ export function Thread({ project, ticket, thread, question, onQuestion }: { proj
     if (thread.messages.length + arrived > 0) end.current?.scrollIntoView({ block: 'nearest' });
   }, [thread.messages.length, arrived]);
   const who = thread.answers ?? 'the author';
-  const last = thread.messages.findLast((message) => message.current);
   return (
     <aside className="thread stack shrinks" aria-label="Discussion">
       <header className="thread-head rigid line-below row baseline">
@@ -64,13 +63,7 @@ export function Thread({ project, ticket, thread, question, onQuestion }: { proj
         </ol>
         <div ref={end} />
       </section>
-      <Asking
-        {...{ who, reply, question, onQuestion }}
-        answers={thread.answers}
-        remembers={thread.from !== null}
-        ticketId={ticket.ticketId}
-        isAsked={last !== undefined && last.role !== 'assistant'}
-      />
+      <Asking ticketId={ticket.ticketId} {...{ who, thread, reply, question, onQuestion }} />
     </aside>
   );
 }
@@ -122,17 +115,16 @@ function Arriving({ who, parts, running }: { who: string; parts: readonly ReplyP
 }
 
 interface AskingProps extends Question {
-  readonly who: string;
-  readonly answers: string | null;
-  /** True if this project contains the author's context. */
-  readonly remembers: boolean;
   readonly ticketId: string;
-  /** True if the last message is a question without an answer. */
-  readonly isAsked: boolean;
-  readonly reply: ThreadReply;
+  readonly who: string;
+  readonly thread: TicketThread;
+  readonly reply: ReturnType<typeof useReply>;
 }
 
-function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, onQuestion }: AskingProps) {
+function Asking({ ticketId, who, thread, reply, question, onQuestion }: AskingProps) {
+  const { answers, from, messages } = thread;
+  const last = messages.findLast((message) => message.current);
+  const isAsked = last !== undefined && last.role !== 'assistant';
   const actor = useTickets((state) => state.actor);
   const [by, setBy] = useState(() => localStorage.getItem(providerKey) ?? 'recorded');
   const [model, setModel] = useState('');
@@ -165,7 +157,7 @@ function Asking({ who, answers, remembers, ticketId, isAsked, reply, question, o
       <TaskProblem task={asking.state === 'failed' ? asking : reply.task} />
       <QuestionField
         label={isSelf ? 'Your answer' : `Ask ${who}`}
-        placeholder={isSelf ? `Answer as ${actor}…` : `Ask ${who}${remembers ? ' with their full context' : ''}…`}
+        placeholder={isSelf ? `Answer as ${actor}…` : `Ask ${who}${from ? ' with their full context' : ''}…`}
         {...{ question, onQuestion }}
       />
       <div className="asking-line row wrap">
@@ -240,8 +232,6 @@ function QuestionField({ label, placeholder, question, onQuestion }: Question & 
   }, [question]);
   return <TextArea ref={field} label={label} placeholder={placeholder} rows={3} value={question} onChange={onQuestion} onKeyDown={sendAtEnter} />;
 }
-
-type ThreadReply = ReturnType<typeof useReply>;
 
 /** Lets a provider answer the last message of a ticket's thread. The parts stay until the thread itself contains the reply. */
 function useReply(ticketId: string) {

@@ -90,21 +90,15 @@ function Main({ project, data, onMore, onAsk }: { project: string; data: Read; o
         <span className="grow" />
         <Actor people={people} />
       </nav>
-      <Head ticket={ticket} onEdit={() => setAsked({ kind: 'edit' })} />
+      <Head ticket={ticket} onAsk={setAsked} />
       <JobLinks project={project} isOf={({ ticketId }) => ticketId === ticket.ticketId} />
-      <Moves ticket={ticket} onMove={(to) => setAsked({ kind: 'move', to })} />
+      <Moves ticket={ticket} onAsk={setAsked} />
       {ticket.body.trim() ? <Markdown text={ticket.body} /> : <p className="muted">No text.</p>}
       {ticket.resolution !== null && (
         <Resolution ticket={ticket} resolution={ticket.resolution} thread={thread} verification={verification} onAsk={onAsk} />
       )}
-      {ticket.reviewers.length > 0 && (
-        <ReviewersOf
-          ticket={ticket}
-          onVerdict={(reviewer) => setAsked({ kind: 'verdict', reviewer })}
-          onChange={() => setAsked({ kind: 'reviewers' })}
-        />
-      )}
-      {ticket.type !== 'review_finding' && <FindingList ticket={ticket} findings={findings} onNew={() => setAsked({ kind: 'finding' })} />}
+      {ticket.reviewers.length > 0 && <ReviewersOf ticket={ticket} onAsk={setAsked} />}
+      {ticket.type !== 'review_finding' && <FindingList ticket={ticket} findings={findings} onAsk={setAsked} />}
       {others.length > 0 && (
         <Part name="Child tickets">
           <Children of={others} />
@@ -162,7 +156,13 @@ const Part = ({ name, note, act, children }: PartProps) => (
   </section>
 );
 
-function Head({ ticket, onEdit }: { ticket: Ticket; onEdit: () => void }) {
+interface AskingProps {
+  readonly ticket: Ticket;
+  /** Opens a sheet that changes the ticket. */
+  readonly onAsk: (asked: Asked) => void;
+}
+
+function Head({ ticket, onAsk }: AskingProps) {
   return (
     <>
       <header className="ticket-head gap-8">
@@ -172,7 +172,7 @@ function Head({ ticket, onEdit }: { ticket: Ticket; onEdit: () => void }) {
           label="Hand over to an agent"
           onClick={() => go({ view: 'handover', handovers: 'pack', turn: undefined, box: undefined })}
         />
-        <IconButton icon={Pencil} label="Change the ticket" onClick={onEdit} />
+        <IconButton icon={Pencil} label="Change the ticket" onClick={() => onAsk({ kind: 'edit' })} />
       </header>
       <p className="ticket-facts row wrap">
         <StatusMark status={ticket.status} />
@@ -189,12 +189,12 @@ function Head({ ticket, onEdit }: { ticket: Ticket; onEdit: () => void }) {
   );
 }
 
-function FindingList({ ticket, findings, onNew }: { ticket: Ticket; findings: readonly TicketRow[]; onNew: () => void }) {
+function FindingList({ ticket, findings, onAsk }: AskingProps & { findings: readonly TicketRow[] }) {
   return (
     <Part
       name="Findings"
       note={<Findings findings={ticket.findings} />}
-      act={ticket.status !== 'closed' && { name: 'New finding', icon: Flag, act: onNew }}
+      act={ticket.status !== 'closed' && { name: 'New finding', icon: Flag, act: () => onAsk({ kind: 'finding' }) }}
     >
       {findings.length === 0 ? <p className="muted">No findings yet.</p> : <Children of={findings} />}
     </Part>
@@ -209,7 +209,7 @@ function usualMove({ status, type }: Ticket, isClosable: boolean): TicketStatus 
 }
 
 /** The allowed moves, the usual next step first. */
-function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) => void }) {
+function Moves({ ticket, onAsk }: AskingProps) {
   const allowed = Object.keys(ticketMoves[ticket.status]) as TicketStatus[];
   const obstacles = allowed.includes('closed') ? whyNotClosed(ticket) : [];
   const primary = usualMove(ticket, obstacles.length === 0);
@@ -218,7 +218,7 @@ function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) 
       {[...allowed]
         .sort((a, b) => Number(b === primary) - Number(a === primary))
         .map((to) => (
-          <Button key={to} small {...(to === primary && { look: 'primary' as const })} onClick={() => onMove(to)}>
+          <Button key={to} small {...(to === primary && { look: 'primary' as const })} onClick={() => onAsk({ kind: 'move', to })}>
             {ticket.type === 'review_finding' && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
           </Button>
         ))}
@@ -227,10 +227,10 @@ function Moves({ ticket, onMove }: { ticket: Ticket; onMove: (to: TicketStatus) 
   );
 }
 
-function ReviewersOf({ ticket, onVerdict, onChange }: { ticket: Ticket; onVerdict: (reviewer: string) => void; onChange: () => void }) {
+function ReviewersOf({ ticket, onAsk }: AskingProps) {
   const isInReview = ticket.status === 'review';
   return (
-    <Part name="Reviewers" act={isInReview && { name: 'Change', icon: UserPlus, act: onChange }}>
+    <Part name="Reviewers" act={isInReview && { name: 'Change', icon: UserPlus, act: () => onAsk({ kind: 'reviewers' }) }}>
       <ul className="reviewer-list">
         {ticket.reviewers.map(({ name, verdict }) => (
           <li key={name} className="row wrap">
@@ -240,7 +240,7 @@ function ReviewersOf({ ticket, onVerdict, onChange }: { ticket: Ticket; onVerdic
             </span>
             <span className="grow" />
             {isInReview && (
-              <Button small onClick={() => onVerdict(name)}>
+              <Button small onClick={() => onAsk({ kind: 'verdict', reviewer: name })}>
                 {verdict === 'pending' ? 'Give a verdict' : 'Change the verdict'}
               </Button>
             )}

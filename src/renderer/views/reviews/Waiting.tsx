@@ -35,8 +35,8 @@ export function Waiting({ revision }: { revision: string }) {
                 value={all ? 'all' : 'open'}
                 onChange={(which) => setAll(which === 'all')}
                 options={[
-                  { value: 'open', name: 'Waiting' },
-                  { value: 'all', name: 'All', hint: 'Includes starts that are done, dismissed or no longer needed' },
+                  ['open', 'Waiting'],
+                  ['all', 'All', 'Includes starts that are done, dismissed or no longer needed'],
                 ]}
               />
             </header>

@@ -57,8 +57,8 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
               value={what}
               onChange={(value) => move({ runs: value === 'after' ? 'after' : undefined })}
               options={[
-                { value: 'turn', name: 'This turn' },
-                { value: 'after', name: 'Later turns', hint: 'What if: send the prompts of the original’s later turns on this branch' },
+                ['turn', 'This turn'],
+                ['after', 'Later turns', 'What if: send the prompts of the original’s later turns on this branch'],
               ]}
             />
             {what === 'turn' && (

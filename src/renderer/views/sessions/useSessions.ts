@@ -16,11 +16,7 @@ import {
 import { partFound, refusals } from './refused';
 import { joinSessions, type ListedHistory } from './rows';
 
-const histories = new AnswerMemory<{
-  readonly places: readonly FoundSource[];
-  readonly all: readonly ListedHistory[];
-  readonly fresh: readonly ListedHistory[];
-}>(2, 'never');
+const histories = new AnswerMemory<{ readonly places: readonly FoundSource[]; readonly fresh: readonly ListedHistory[] }>(2, 'never');
 
 /** The histories on this machine that the open project contains not at all or only in part. */
 export function useFound() {
@@ -37,7 +33,7 @@ export function useFound() {
           sessions === 0 ? [] : api.library.sessions({ root }).then((found) => found.map((one): ListedHistory => ({ ...one, agent }))),
         ),
       );
-      return { places, all: lists.flat(), fresh: lists.flat().filter(({ imported }) => !imported) };
+      return { places, fresh: lists.flat().filter(({ imported }) => !imported) };
     },
     histories,
   );

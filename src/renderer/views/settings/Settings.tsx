@@ -1,20 +1,7 @@
 import { CloudUpload, Coins, Download, FolderOpen, HardDrive, Keyboard, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button, Empty, type Icon, Switch } from '../../parts';
-import {
-  type ContrastChoice,
-  go,
-  placeLink,
-  refreshProject,
-  type SettingsPage,
-  setLook,
-  settingsPages,
-  show,
-  type ThemeChoice,
-  useNavigation,
-  useOpenDir,
-  useUi,
-} from '../../state';
+import { go, placeLink, refreshProject, type SettingsPage, setLook, settingsPages, show, useNavigation, useOpenDir, useUi } from '../../state';
 import { Prices } from './Prices';
 import { Providers } from './Providers';
 import { Replicas } from './Replicas';
@@ -81,16 +68,6 @@ function OfProject({ children }: { children: (dir: string) => ReactNode }) {
   );
 }
 
-const themes: readonly { value: ThemeChoice; name: string }[] = [
-  { value: 'system', name: 'As the system' },
-  { value: 'light', name: 'Light' },
-  { value: 'dark', name: 'Dark' },
-];
-const contrasts: readonly { value: ContrastChoice; name: string }[] = [
-  { value: 'system', name: 'As the system' },
-  { value: 'more', name: 'High' },
-];
-
 /** Theme, contrast and keys. They belong to this window's browser profile, not to a project. */
 function Appearance() {
   const { theme, contrast } = useUi();
@@ -98,10 +75,27 @@ function Appearance() {
     <section aria-label="Appearance">
       <h2>Appearance</h2>
       <Setting name="Theme">
-        <Switch label="Theme" value={theme} options={themes} onChange={(choice) => setLook({ theme: choice })} />
+        <Switch
+          label="Theme"
+          value={theme}
+          options={[
+            ['system', 'As the system'],
+            ['light', 'Light'],
+            ['dark', 'Dark'],
+          ]}
+          onChange={(choice) => setLook({ theme: choice })}
+        />
       </Setting>
       <Setting name="Contrast" hint="High contrast makes lines and secondary text stronger.">
-        <Switch label="Contrast" value={contrast} options={contrasts} onChange={(choice) => setLook({ contrast: choice })} />
+        <Switch
+          label="Contrast"
+          value={contrast}
+          options={[
+            ['system', 'As the system'],
+            ['more', 'High'],
+          ]}
+          onChange={(choice) => setLook({ contrast: choice })}
+        />
       </Setting>
       <Setting name="Motion" hint="Stemma follows the system: with reduced motion, nothing moves." />
       <Setting name="Keyboard shortcuts">

@@ -45,8 +45,8 @@ export function Result({ answer, project, sql, onMore }: ResultProps) {
             label="Show the result as"
             value={as}
             options={[
-              { value: 'table', name: 'Table' },
-              { value: 'chart', name: 'Chart' },
+              ['table', 'Table'],
+              ['chart', 'Chart'],
             ]}
             onChange={setAs}
           />

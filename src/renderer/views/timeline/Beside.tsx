@@ -9,11 +9,10 @@ import { AgentMind } from './AgentMind';
 import { Reader } from './Reader';
 import type { SpaceData } from './space';
 
-type Side = 'reads' | 'mind' | 'members';
 const sides = [
-  { value: 'reads', name: 'What it reads', hint: 'The timeline that an agent reads' },
-  { value: 'mind', name: 'Agent', hint: 'Goals, memories, plans, runs and waits of an agent' },
-  { value: 'members', name: 'Members', hint: 'Who is in the space' },
+  ['reads', 'What it reads', 'The timeline that an agent reads'],
+  ['mind', 'Agent', 'Goals, memories, plans, runs and waits of an agent'],
+  ['members', 'Members', 'Who is in the space'],
 ] as const;
 
 /** The messages in a history without a setting of the project. */
@@ -103,7 +102,7 @@ function Reads({ space, data, queryKey, pointed, onPoint, onChange, agents, read
 /** The pane beside the chat: the timeline that an agent reads, its goals, memories and plans, or the members. */
 export function Beside({ project, space, known, data, queryKey, pointed, onPoint, nameOf, onChange }: BesideProps) {
   const agents = space.members.filter(({ type }) => type === 'agent');
-  const [side, setSide] = useState<Side>('reads');
+  const [side, setSide] = useState<(typeof sides)[number][0]>('reads');
   const [given, setReader] = useState<string>();
   const reader = given ?? (agents[0] && `agent ${agents[0].entityId}`);
   const [form, id = ''] = reader?.split(' ', 2) ?? [];

@@ -16,14 +16,6 @@ const blockNames: Readonly<Record<TimelineBlockName, string>> = {
   instructions: 'Instructions',
 };
 
-interface Row {
-  readonly block: TimelineBlockName;
-  readonly text: string;
-  readonly messageId: string | undefined;
-  /** Set in the first row of a block, which shows the block's name and tokens. */
-  readonly tokens: number | undefined;
-}
-
 interface ReaderProps {
   readonly rendered: Rendered;
   readonly input: TimelineInput;
@@ -45,12 +37,8 @@ export function Reader({ rendered, input, call, pointed, onPoint }: ReaderProps)
           value={form}
           onChange={setForm}
           options={[
-            { value: 'text', name: 'Text', hint: 'The system prompt, including the history' },
-            {
-              value: 'messages',
-              name: 'Messages',
-              hint: call ? 'The messages and tools of the next call, as they are sent' : 'The same as messages with roles',
-            },
+            ['text', 'Text', 'The system prompt, including the history'],
+            ['messages', 'Messages', call ? 'The messages and tools of the next call, as they are sent' : 'The same as messages with roles'],
           ]}
         />
         <span className="muted ellipsis grow">
@@ -72,11 +60,9 @@ export function Reader({ rendered, input, call, pointed, onPoint }: ReaderProps)
 }
 
 function AsText({ rendered, pointed, onPoint }: Omit<ReaderProps, 'input'>) {
+  // The first row of a block shows the block's name and tokens.
   const rows = useMemo(
-    () =>
-      rendered.blocks.flatMap((block) =>
-        divideLines(block).map(({ text, messageId }, n): Row => ({ block: block.name, text, messageId, tokens: n === 0 ? block.tokens : undefined })),
-      ),
+    () => rendered.blocks.flatMap((block) => divideLines(block).map((line, n) => ({ ...line, block: n === 0 ? block : undefined }))),
     [rendered],
   );
   const scroller = useRef<HTMLDivElement>(null);
@@ -105,11 +91,11 @@ function AsText({ rendered, pointed, onPoint }: Omit<ReaderProps, 'input'>) {
           if (!row) return null;
           return (
             <>
-              {row.tokens !== undefined && (
+              {row.block && (
                 <h3 className="reader-block">
-                  {blockNames[row.block]}{' '}
+                  {blockNames[row.block.name]}{' '}
                   <span className="muted">
-                    <Estimate of={row.tokens} />
+                    <Estimate of={row.block.tokens} />
                   </span>
                 </h3>
               )}

@@ -3,6 +3,5 @@
 // Without a space it shows the selected context in the same form. `lines.ts` (pure) divides the text.
 import './timeline.css';
 
-export { divideLines, makeList, type TextLine } from './lines';
 export { NewSpace, SpaceList, useSpaces } from './Spaces';
 export { TimelineView as View } from './Timeline';

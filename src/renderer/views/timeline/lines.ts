@@ -4,7 +4,6 @@ import type { TimelineBlock, TimelineMessage } from '../../../core/contract/inde
 export interface TextLine {
   readonly text: string;
   readonly messageId: string | undefined;
-  readonly seen: boolean | undefined;
 }
 
 /** Divides a block's text into messages and the text between them. */
@@ -13,11 +12,11 @@ export function divideLines({ text, lines = [] }: Pick<TimelineBlock, 'text' | '
   let at = 0;
   const around = (end: number): void => {
     const between = text.slice(at, end).replace(/^\n|\n$/g, '');
-    if (end > at && between !== '') pieces.push({ text: between, messageId: undefined, seen: undefined });
+    if (end > at && between !== '') pieces.push({ text: between, messageId: undefined });
   };
-  for (const { messageId, start, end, seen } of lines) {
+  for (const { messageId, start, end } of lines) {
     around(start);
-    pieces.push({ text: text.slice(start, end), messageId, seen });
+    pieces.push({ text: text.slice(start, end), messageId });
     at = end;
   }
   around(text.length);

@@ -7,7 +7,7 @@ const chatLimit = 2_000;
 const endedWaits = 20;
 
 export interface MessageNote {
-  readonly replyTo: { readonly id: string; readonly name: string; readonly text: string } | undefined;
+  readonly replyTo: { readonly name: string; readonly text: string } | undefined;
   /** The wait of the author for an answer, open or ended. */
   readonly wait: MessageWait | undefined;
   /** The agents whose runs continued because of this message. */
@@ -64,7 +64,7 @@ export function notesOf(messages: readonly SpaceMessage[], waits: readonly Messa
       return [
         message.messageId,
         {
-          replyTo: replied && { id: replied.messageId, name: senderName(replied), text: replied.text },
+          replyTo: replied && { name: senderName(replied), text: replied.text },
           wait: waitOf.get(message.messageId),
           resumed: resumedBy.get(message.messageId),
           damaged: message.damaged === true || message.sender.damaged === true,

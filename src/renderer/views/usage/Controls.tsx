@@ -23,11 +23,7 @@ export function Controls(props: { selection: UsageSelection; inRange: Slices; se
         <Switch
           label="Range"
           value={custom ? 'custom' : (named ?? 'custom')}
-          options={[
-            ...lengths.map((days) => ({ value: days as string, name: `${days} days` })),
-            { value: 'all', name: 'All' },
-            { value: 'custom', name: 'Custom' },
-          ]}
+          options={[...lengths.map((days) => [days as string, `${days} days`] as const), ['all', 'All'], ['custom', 'Custom']]}
           onChange={(value) => {
             setCustom(value === 'custom');
             if (value !== 'custom') setRange(value === '90' ? undefined : value);
@@ -59,13 +55,13 @@ export function Controls(props: { selection: UsageSelection; inRange: Slices; se
         <Switch
           label="Bars show"
           value={measure}
-          options={measures.filter((one) => !isTool || one === 'errors' || one === 'time').map((one) => ({ value: one, name: measureNames[one] }))}
+          options={measures.filter((one) => !isTool || one === 'errors' || one === 'time').map((one) => [one, measureNames[one]])}
           onChange={setMeasure}
         />
         <span className="grow" />
         <span className="row shrinks">
           <span className="muted small nowrap">Group by</span>
-          <Switch label="Group by" value={group} options={groupings.map((one) => ({ value: one, name: groupNames[one] }))} onChange={setGroup} />
+          <Switch label="Group by" value={group} options={groupings.map((one) => [one, groupNames[one]])} onChange={setGroup} />
         </span>
       </div>
     </>
