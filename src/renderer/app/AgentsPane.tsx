@@ -22,17 +22,11 @@ export function View({ project }: { project: string }) {
     <aside className="agents-pane rigid stack" aria-label="Agents">
       <header className="row">
         <h2 className="grow">Runs</h2>
-        <Button small icon={Play} onClick={() => void askToLaunch()}>
-          Start a run
-        </Button>
+        <Button small icon={Play} label="Start a run" onClick={() => void askToLaunch()} />
       </header>
       <div className="rest overflows">
         <JobList groups={groups} chosen={route.view === 'jobs' ? route.job : undefined} now={now} onStop={reload} />
-        {hidden > 0 && (
-          <Button small look="plain" onClick={() => setAllEnded(true)}>
-            Show {hidden} more
-          </Button>
-        )}
+        {hidden > 0 && <Button small look="plain" label={`Show ${hidden} more`} onClick={() => setAllEnded(true)} />}
         {query.status === 'loading' && <Loading what="Loading the runs" lines={4} />}
         <WaitingTurns project={project} />
         <Spaces project={project} />

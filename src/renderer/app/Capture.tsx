@@ -64,9 +64,13 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
     <>
       <header className="row">
         <h2 className="grow">{watching ? 'Live capture is on' : 'Live capture is off'}</h2>
-        <Button small {...(watching ? {} : { look: 'primary' as const })} disabled={switching.state === 'running'} onClick={change}>
-          {watching ? 'Stop' : 'Start'}
-        </Button>
+        <Button
+          small
+          label={watching ? 'Stop' : 'Start'}
+          {...(watching ? {} : { look: 'primary' as const })}
+          disabled={switching.state === 'running'}
+          onClick={change}
+        />
       </header>
       <p className="muted">
         {watching
@@ -89,9 +93,7 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
       {last?.commit && (
         <p>
           Last checkpoint {say.when(last.at)}:{' '}
-          <LinkButton className="mono" onClick={() => show(last.commit ?? undefined)}>
-            {say.shortId(last.commit)}
-          </LinkButton>
+          <LinkButton label={say.shortId(last.commit)} className="mono" onClick={() => show(last.commit ?? undefined)} />
           <span className="muted"> · {say.plural(capture.checkpoints, 'checkpoint')} in total</span>
         </p>
       )}
@@ -160,9 +162,7 @@ function Sessions({ files, since, onShow }: Pick<CaptureStatus, 'files' | 'since
               <span className="muted">{describeFile(file)}</span>
             </button>
             {file.pending > 0 && (
-              <Button small title="Store the turn in progress up to now" onClick={attempt(() => checkpointNow(file.path))}>
-                Checkpoint now
-              </Button>
+              <Button small label="Checkpoint now" title="Store the turn in progress up to now" onClick={attempt(() => checkpointNow(file.path))} />
             )}
           </li>
         ))}

@@ -48,7 +48,7 @@ function InProject({ route }: { route: Route }) {
     case 'opening':
       return <Opening dir={state.dir} />;
     case 'failed':
-      return <NotOpened {...state} actions={<Button onClick={() => go({ view: 'sessions', project: undefined })}>Sessions</Button>} />;
+      return <NotOpened {...state} actions={<Button label="Sessions" onClick={() => go({ view: 'sessions', project: undefined })} />} />;
     case 'open':
       return <View key={state.dir} project={state.dir} />;
   }

@@ -25,9 +25,7 @@ export function Offline() {
         {state.phase === 'lost' ? `${state.reason} ` : ''}Everything on the screen stays, and nothing that was stored is lost. Stemma keeps trying to
         reach the engine.{!window.stemma && ' If you started Stemma again, open the new link that it printed.'}
       </span>
-      <Button small icon={RotateCcw} onClick={retry} disabled={state.phase !== 'lost'}>
-        Try now
-      </Button>
+      <Button small icon={RotateCcw} label="Try now" onClick={retry} disabled={state.phase !== 'lost'} />
     </div>
   );
 }
@@ -45,11 +43,7 @@ export function Restricted() {
           ? `This project is open for reading only: ${access.message}.`
           : 'This project was made on another machine, or it has moved. You can read, compare and export it. Until you trust it, nothing in it can be changed or run.'}
       </span>
-      {!trusted && (
-        <Button small icon={ShieldCheck} onClick={trust}>
-          Trust this project
-        </Button>
-      )}
+      {!trusted && <Button small icon={ShieldCheck} label="Trust this project" onClick={trust} />}
     </section>
   );
 }
@@ -77,13 +71,12 @@ export function Toast() {
       <Button
         small
         look="primary"
+        label={noticeAct.name}
         onClick={() => {
           dismissNotice();
           noticeAct.act();
         }}
-      >
-        {noticeAct.name}
-      </Button>
+      />
       <IconButton small icon={X} label="Dismiss" onClick={dismissNotice} />
     </div>
   );

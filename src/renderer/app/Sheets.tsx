@@ -73,21 +73,18 @@ function LinkSheet({ href }: { href: string }) {
       onClose={dismiss}
       footer={
         <>
-          <Button onClick={dismiss}>Cancel</Button>
-          <Button icon={ClipboardCopy} onClick={() => void copy(href, 'Copied the address')}>
-            Copy the address
-          </Button>
+          <Button label="Cancel" onClick={dismiss} />
+          <Button icon={ClipboardCopy} label="Copy the address" onClick={() => void copy(href, 'Copied the address')} />
           {host && (
             <Button
               look="primary"
               icon={ExternalLink}
+              label={`Open ${host}`}
               onClick={() => {
                 open(href, '_blank', 'noopener,noreferrer');
                 dismiss();
               }}
-            >
-              Open {host}
-            </Button>
+            />
           )}
         </>
       }

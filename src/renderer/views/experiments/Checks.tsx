@@ -43,9 +43,7 @@ export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; on
             Negate
           </Checkbox>
         )}
-        <Button small type="submit" icon={Plus} disabled={text.trim() === '' || 'problem' in check}>
-          Add check
-        </Button>
+        <Button small type="submit" icon={Plus} label="Add check" disabled={text.trim() === '' || 'problem' in check} />
       </form>
       {problem && <p className="muted">{problem}</p>}
     </section>

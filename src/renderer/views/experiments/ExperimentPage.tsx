@@ -41,7 +41,7 @@ export function ExperimentPage({ project, experimentId }: { project: string; exp
       what="Cannot load this experiment"
       loading="Loading the experiment"
       stillWorks="Other experiments still work."
-      actions={<Button onClick={() => go({ experiment: undefined })}>All experiments</Button>}
+      actions={<Button label="All experiments" onClick={() => go({ experiment: undefined })} />}
       lines={10}
     >
       {(experiment) => <Page project={project} experiment={experiment} />}
@@ -69,9 +69,7 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
         {removed && (
           <p className="notice-line experiment-removed" role="status">
             <span className="grow">This experiment is removed from the list. The branches of its replies stay.</span>
-            <Button small onClick={() => void save(experiment, {})}>
-              Restore
-            </Button>
+            <Button small label="Restore" onClick={() => void save(experiment, {})} />
           </p>
         )}
         {job?.isRunning && (
@@ -129,22 +127,20 @@ function PageHead({ project, experiment, job }: { project: string; experiment: E
       />
       <MenuButton
         label="Table as a file"
-        button={
-          <Button small look="plain" icon={FileDown}>
-            Export
-          </Button>
-        }
+        button={<Button small look="plain" icon={FileDown} label="Export" />}
         items={exports(experimentId, experiment.title)}
       />
       <IconButton icon={Trash2} label="Remove this experiment" disabled={experiment.removed} onClick={attempt(() => remove(experiment))} />
       {job?.isRunning ? (
-        <Button icon={Square} onClick={job.stop}>
-          Stop
-        </Button>
+        <Button icon={Square} label="Stop" onClick={job.stop} />
       ) : (
-        <Button look="primary" icon={Play} disabled={cases.length === 0} onClick={() => void startExperiment(project, experimentId)}>
-          {results.length ? 'Run all again' : 'Run all'}
-        </Button>
+        <Button
+          look="primary"
+          icon={Play}
+          label={results.length ? 'Run all again' : 'Run all'}
+          disabled={cases.length === 0}
+          onClick={() => void startExperiment(project, experimentId)}
+        />
       )}
     </header>
   );

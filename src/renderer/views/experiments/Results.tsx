@@ -45,11 +45,7 @@ export function Results({ results }: { results: readonly ExperimentResult[] }) {
             : `${say.plural(results.length, 'reply', 'replies')} · keys: p pass, f fail, u undo`}
         </span>
         <span className="grow" />
-        {latest.length > 1 && turns.size === 1 && (
-          <Button small icon={Columns3} onClick={() => compareAll(latest)}>
-            Compare last round
-          </Button>
-        )}
+        {latest.length > 1 && turns.size === 1 && <Button small icon={Columns3} label="Compare last round" onClick={() => compareAll(latest)} />}
       </header>
       {results.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the table has keyboard navigation

@@ -99,9 +99,7 @@ function Found({ project, rule, total, isChecking }: { project: string; rule: Fi
           <details>
             <summary className="small">The rule as SQL{rule.isBuiltIn ? '' : ', from your folder'}</summary>
             <pre className="breaks">{rule.sql}</pre>
-            <Button small onClick={() => go({ view: 'sql', sql: rule.sql })}>
-              Open in SQL
-            </Button>
+            <Button small label="Open in SQL" onClick={() => go({ view: 'sql', sql: rule.sql })} />
           </details>
         )}
       </header>
@@ -121,9 +119,7 @@ function Found({ project, rule, total, isChecking }: { project: string; rule: Fi
               </ul>
               {all > findings.length && (
                 <p className="findings-head row">
-                  <Button small onClick={() => setLimit(Math.min(10_000, limit * 5))}>
-                    Show more
-                  </Button>
+                  <Button small label="Show more" onClick={() => setLimit(Math.min(10_000, limit * 5))} />
                   <span className="muted small">
                     {say.exact(findings.length)} of {say.plural(all, 'finding')}
                   </span>

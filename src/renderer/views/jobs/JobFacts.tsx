@@ -7,7 +7,7 @@ import { ask, go, openContext } from '../../state';
 import { goToWork, stopJob, takeOver } from './actions';
 import { limitRows, performerName } from './words';
 
-const link = (name: string, act: () => void): ReactNode => <LinkButton onClick={act}>{name}</LinkButton>;
+const link = (name: string, act: () => void): ReactNode => <LinkButton label={name} onClick={act} />;
 
 export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChange: () => void }) {
   const isRunning = job.status === 'running';
@@ -15,17 +15,16 @@ export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChan
     <aside className="job-facts stack" aria-label="Facts of the job">
       <div className="row wrap">
         {isRunning ? (
-          <Button look="danger" icon={Square} onClick={() => void stopJob(job, onChange)}>
-            Stop
-          </Button>
+          <Button look="danger" icon={Square} label="Stop" onClick={() => void stopJob(job, onChange)} />
         ) : (
-          <Button icon={Play} onClick={() => ask(runForm(job.what, 'Run again'))}>
-            Run again…
-          </Button>
+          <Button icon={Play} label="Run again…" onClick={() => ask(runForm(job.what, 'Run again'))} />
         )}
-        <Button icon={Hand} title="Stops the job, and lets you continue where it stopped" onClick={attempt(() => takeOver(job, onChange))}>
-          Take over
-        </Button>
+        <Button
+          icon={Hand}
+          label="Take over"
+          title="Stops the job, and lets you continue where it stopped"
+          onClick={attempt(() => takeOver(job, onChange))}
+        />
       </div>
       {job.error !== null && <p className="notice-line error">{job.error}</p>}
       <Facts
@@ -86,12 +85,8 @@ function BelongsTo({ job }: { job: Job }) {
       </ul>
       {tip && (
         <div className="row wrap">
-          <Button small icon={BookOpen} onClick={() => openContext(tip)}>
-            Result in Context
-          </Button>
-          <Button small icon={GitFork} onClick={() => go({ view: 'chain', session: undefined, commit: tip })}>
-            In Chain
-          </Button>
+          <Button small icon={BookOpen} label="Result in Context" onClick={() => openContext(tip)} />
+          <Button small icon={GitFork} label="In Chain" onClick={() => go({ view: 'chain', session: undefined, commit: tip })} />
         </div>
       )}
     </section>

@@ -47,9 +47,7 @@ export function JobStream({ job, onChange }: { job: Job; onChange: () => void })
         {!loaded && <Loading what="Loading what happened" lines={6} />}
         {error !== undefined && <ProblemLine>The stream cannot be loaded: {describeProblem(error).message}</ProblemLine>}
         {shown.length < lines.length && (
-          <Button small onClick={() => setIsAll(true)}>
-            Show {say.plural(lines.length - shown.length, 'earlier line')}
-          </Button>
+          <Button small label={`Show ${say.plural(lines.length - shown.length, 'earlier line')}`} onClick={() => setIsAll(true)} />
         )}
         <ol>
           {shown.map((line, place) => (
@@ -141,9 +139,7 @@ function Question({ job, question, onAnswered }: { job: Job; question: Job['ques
           {isAgent ? 'Allow once' : 'Send the result'}
         </button>
         <span className="grow" />
-        <Button look="danger" disabled={busy} onClick={() => answer(false)}>
-          {isAgent ? 'Deny' : 'Refuse'}
-        </Button>
+        <Button look="danger" label={isAgent ? 'Deny' : 'Refuse'} disabled={busy} onClick={() => answer(false)} />
       </div>
     </section>
   );

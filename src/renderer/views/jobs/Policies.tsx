@@ -22,9 +22,7 @@ export function Policies({ project }: { project: string }) {
     });
   };
   const allow = (
-    <Button look="primary" icon={Plus} onClick={() => ask(ruleForm({ kind: 'agent', name: '' }, reload))}>
-      Allow something to start
-    </Button>
+    <Button look="primary" icon={Plus} label="Allow something to start" onClick={() => ask(ruleForm({ kind: 'agent', name: '' }, reload))} />
   );
   return (
     <Answer query={query} what="Cannot load the rules" loading="Loading the rules">
@@ -59,7 +57,7 @@ export function Policies({ project }: { project: string }) {
             </ol>
             <div className="row wrap">
               {allow}
-              <Button onClick={() => void policyLimitsForm(reload).then(ask, notifyProblem)}>Usual limits…</Button>
+              <Button label="Usual limits…" onClick={() => void policyLimitsForm(reload).then(ask, notifyProblem)} />
             </div>
           </div>
         )

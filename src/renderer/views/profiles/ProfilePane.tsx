@@ -41,15 +41,14 @@ export function ProfilePane({ project, name }: { project: string; name: string }
             <h2>{name}</h2>
             <span className="muted">{say.plural(versions.length, 'version')}</span>
             <span className="grow" />
-            <Button small icon={Play} onClick={() => void askToLaunch(name)}>
-              Launch an agent…
-            </Button>
-            <Button small icon={ShieldCheck} onClick={() => ask(ruleForm({ kind: 'agent', name }, () => void refreshProject()))}>
-              Allow to start…
-            </Button>
-            <Button small icon={Pencil} onClick={() => ask(profileForm(versions[0]?.card, name))}>
-              Edit…
-            </Button>
+            <Button small icon={Play} label="Launch an agent…" onClick={() => void askToLaunch(name)} />
+            <Button
+              small
+              icon={ShieldCheck}
+              label="Allow to start…"
+              onClick={() => ask(ruleForm({ kind: 'agent', name }, () => void refreshProject()))}
+            />
+            <Button small icon={Pencil} label="Edit…" onClick={() => ask(profileForm(versions[0]?.card, name))} />
             <IconButton small icon={Trash2} label={`Delete the profile ${name}`} onClick={attempt(() => deleteProfile(name))} />
           </header>
           <div className="card-body gap-12 overflows stack">
@@ -84,7 +83,7 @@ function ProfileFacts({ card, rules }: { card: Card | undefined; rules: number }
           'May delegate to': data.targets === undefined ? 'every profile' : data.targets.join(', ') || 'nobody',
           Tags: data.tags.length > 0 && data.tags.join(', '),
           'Starts by itself':
-            rules === 0 ? 'never' : <LinkButton onClick={() => go({ view: 'jobs', kinds: 'rules' })}>{say.plural(rules, 'rule')}</LinkButton>,
+            rules === 0 ? 'never' : <LinkButton label={say.plural(rules, 'rule')} onClick={() => go({ view: 'jobs', kinds: 'rules' })} />,
         }}
       />
     </>
@@ -98,12 +97,8 @@ function VersionRow({ version: { boxId, card, createdAt }, isCurrent, name }: { 
         {say.instant(createdAt)} <span className="muted">{say.firstLine(profileData(card).prompt, 80) || 'no system prompt'}</span>
       </span>
       {isCurrent ? <span className="badge">current</span> : null}
-      <LinkButton onClick={() => openBox(boxId)}>Box</LinkButton>
-      {!isCurrent && card && (
-        <Button small icon={RotateCcw} onClick={attempt(() => restore(name, card))}>
-          Restore
-        </Button>
-      )}
+      <LinkButton label="Box" onClick={() => openBox(boxId)} />
+      {!isCurrent && card && <Button small icon={RotateCcw} label="Restore" onClick={attempt(() => restore(name, card))} />}
     </li>
   );
 }

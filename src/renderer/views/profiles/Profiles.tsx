@@ -22,9 +22,12 @@ export function ProfilesView({ project }: { project: string }) {
           ]}
         />
         <span className="grow" />
-        <Button small icon={Plus} onClick={() => ask(shown === 'profiles' ? profileForm() : templateForm())}>
-          {shown === 'profiles' ? 'New profile' : 'New template'}
-        </Button>
+        <Button
+          small
+          icon={Plus}
+          label={shown === 'profiles' ? 'New profile' : 'New template'}
+          onClick={() => ask(shown === 'profiles' ? profileForm() : templateForm())}
+        />
       </div>
       {shown === 'profiles' ? <ProfileList project={project} /> : <Templates project={project} />}
     </section>

@@ -58,12 +58,8 @@ function TemplatePane({ project, name }: { project: string; name: string }) {
             <h2>{template.template}</h2>
             <span className="muted">{say.instant(template.createdAt)}</span>
             <span className="grow" />
-            <Button small icon={Play} onClick={() => ask(instantiateForm(template.template, commit, setMade))}>
-              Start an agent…
-            </Button>
-            <Button small icon={FilePlus2} onClick={() => ask(templateForm(template.name, template.text))}>
-              Next version…
-            </Button>
+            <Button small icon={Play} label="Start an agent…" onClick={() => ask(instantiateForm(template.template, commit, setMade))} />
+            <Button small icon={FilePlus2} label="Next version…" onClick={() => ask(templateForm(template.name, template.text))} />
           </header>
           <div className="card-body gap-12 overflows stack">
             {made && <Made made={made} />}
@@ -104,9 +100,7 @@ function Made({ made }: { made: Instance }) {
           Commit: made.context ?? false,
         }}
       />
-      <Button small icon={Download} onClick={attempt(() => save())}>
-        Download
-      </Button>
+      <Button small icon={Download} label="Download" onClick={attempt(() => save())} />
     </section>
   );
 }

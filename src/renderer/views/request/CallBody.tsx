@@ -30,16 +30,13 @@ export function CallBody({ request, model }: { request: Request; model: string |
       />
       <div className="request-tools row">
         <SearchField className="grow" label="Search in this request" value={search} onChange={setSearch} />
-        <Button icon={Braces} onClick={() => void copy(JSON.stringify(request.body, null, 2), 'Copied the body')}>
-          Copy JSON
-        </Button>
+        <Button icon={Braces} label="Copy JSON" onClick={() => void copy(JSON.stringify(request.body, null, 2), 'Copied the body')} />
         <Button
           icon={Terminal}
+          label="Copy as curl"
           title="The command reads the key from an environment variable"
           onClick={() => void copy(curlOf({ ...request, model }), 'Copied the command')}
-        >
-          Copy as curl
-        </Button>
+        />
       </div>
       {request.missing.length > 0 && (
         <p className="muted request-missing">
@@ -135,11 +132,7 @@ function Messages({ rows }: { rows: readonly { message: ShownMessage; at: number
   const from = Math.max(0, rows.length - drawn);
   return (
     <>
-      {from > 0 && (
-        <Button small onClick={() => setDrawn(drawn * 4)}>
-          Show {say.plural(from, 'earlier message')}
-        </Button>
-      )}
+      {from > 0 && <Button small label={`Show ${say.plural(from, 'earlier message')}`} onClick={() => setDrawn(drawn * 4)} />}
       <ol className="wire">
         {rows.slice(from).map(({ message, at, parts }) => (
           <li key={at} className={`wire-message role-${message.role}`}>

@@ -118,9 +118,7 @@ function PartPage({ row, rows }: { row: RequestPartRow; rows: readonly RequestPa
         <Estimate className="muted" of={row.tokens} />
         <span className="grow" />
         {part.status === 'done' && (
-          <Button small onClick={() => void copy(part.data.sections.map(({ text }) => text).join('\n\n'), 'Copied the text')}>
-            Copy
-          </Button>
+          <Button small label="Copy" onClick={() => void copy(part.data.sections.map(({ text }) => text).join('\n\n'), 'Copied the text')} />
         )}
       </header>
       <p className="request-facts muted">

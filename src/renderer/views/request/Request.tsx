@@ -214,15 +214,9 @@ function CallsBar({ total, calls, wanted, onWant, onJump, onChoose }: CallsBarPr
         onChange={(shown) => onWant({ ...wanted, shown })}
       />
       <IconButton icon={ChevronUp} label="Previous miss" keys="Shift+M" disabled={counts.misses === 0} onClick={() => onJump(isMiss, -1)} />
-      <Button disabled={counts.misses === 0} title="Next cache miss (M)" onClick={() => onJump(isMiss)}>
-        Next miss
-      </Button>
-      <Button disabled={counts.misses === 0} title="The cache miss that cost most" onClick={showCostliest}>
-        Costliest miss
-      </Button>
-      <Button disabled={counts.jumps === 0} title="Next large jump (Shift+J)" onClick={() => onJump(isJump)}>
-        Next jump
-      </Button>
+      <Button label="Next miss" disabled={counts.misses === 0} title="Next cache miss (M)" onClick={() => onJump(isMiss)} />
+      <Button label="Costliest miss" disabled={counts.misses === 0} title="The cache miss that cost most" onClick={showCostliest} />
+      <Button label="Next jump" disabled={counts.jumps === 0} title="Next large jump (Shift+J)" onClick={() => onJump(isJump)} />
       <SearchField className="grow" label="Filter calls" value={wanted.filter} onChange={(filter) => onWant({ ...wanted, filter })} />
     </div>
   );
@@ -243,10 +237,8 @@ function Chosen({ commit, isOpen, onToggle, ...shown }: ChosenProps) {
         actions={
           call.beside === undefined && (
             <>
-              <Button onClick={onToggle} aria-expanded={isOpen}>
-                {isOpen ? 'Hide request' : 'Show request'}
-              </Button>
-              <Button onClick={() => go({ view: 'context', commit: call.commit, entry: call.replyKey })}>Show the reply in Context</Button>
+              <Button label={isOpen ? 'Hide request' : 'Show request'} onClick={onToggle} aria-expanded={isOpen} />
+              <Button label="Show the reply in Context" onClick={() => go({ view: 'context', commit: call.commit, entry: call.replyKey })} />
             </>
           )
         }

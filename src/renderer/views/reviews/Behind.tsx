@@ -32,24 +32,22 @@ export function Behind(props: { project: string; contextId: ContextId; tip: Cont
             {commit.summary && <p className="behind-summary breaks">{say.firstLine(commit.summary, 200)}</p>}
             <Bar commit={commit.id} rows={outline.rows} />
             <div className="behind-acts wrap">
-              <Button small icon={BookOpen} onClick={() => openContext(commit.id)}>
-                Open
-              </Button>
+              <Button small icon={BookOpen} label="Open" onClick={() => openContext(commit.id)} />
               <Button
                 small
                 icon={GitCompareArrows}
+                label="Compare with now"
                 disabled={now === null}
                 title={now === null ? 'No later commit' : `Changes since then, up to ${now}`}
                 onClick={() => now && openComparison(commit.id, now)}
-              >
-                Compare with now
-              </Button>
-              <Button small icon={GitFork} onClick={() => show({ kind: 'fork', commit: commit.id, stop: 'compaction' })}>
-                Fork
-              </Button>
-              <Button small icon={Play} onClick={() => show({ kind: 'resume', commit: tip ?? commit.id, agent: findAgent(commit.format) })}>
-                Resume…
-              </Button>
+              />
+              <Button small icon={GitFork} label="Fork" onClick={() => show({ kind: 'fork', commit: commit.id, stop: 'compaction' })} />
+              <Button
+                small
+                icon={Play}
+                label="Resume…"
+                onClick={() => show({ kind: 'resume', commit: tip ?? commit.id, agent: findAgent(commit.format) })}
+              />
             </div>
           </>
         )}

@@ -174,11 +174,7 @@ function Column({ status, rows, total, dragged, onDrop, onMore, ...ofCards }: Co
           <Card key={ticket.ticketId} ticket={ticket} {...ofCards} />
         ))}
       </ul>
-      {total > rows.length && (
-        <Button small look="plain" onClick={onMore}>
-          {say.exact(total - rows.length)} more in the list
-        </Button>
-      )}
+      {total > rows.length && <Button small look="plain" label={`${say.exact(total - rows.length)} more in the list`} onClick={onMore} />}
       {total === 0 && <p className="column-empty small muted">No tickets</p>}
     </section>
   );

@@ -87,12 +87,8 @@ function ToolBar({ shown, facets, onOpen }: { shown: TicketsAs; facets: Facets; 
       />
       <span className="grow" />
       <Actor people={people} />
-      <Button small icon={FileInput} onClick={() => onOpen('import')}>
-        Import…
-      </Button>
-      <Button small look="primary" icon={Plus} onClick={() => onOpen('new')}>
-        New ticket
-      </Button>
+      <Button small icon={FileInput} label="Import…" onClick={() => onOpen('import')} />
+      <Button small look="primary" icon={Plus} label="New ticket" onClick={() => onOpen('new')} />
     </div>
   );
 }

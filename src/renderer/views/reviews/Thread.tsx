@@ -77,9 +77,12 @@ function Message({ message }: { message: TicketThread['messages'][number] }) {
         <When at={message.at} className="muted" />
         {!message.current && <span className="badge">not continued</span>}
         <span className="grow" />
-        <LinkButton className="mono" title={`${message.commit}\nOpen the context up to here`} onClick={() => openContext(message.commit)}>
-          {say.shortId(message.commit)}
-        </LinkButton>
+        <LinkButton
+          label={say.shortId(message.commit)}
+          className="mono"
+          title={`${message.commit}\nOpen the context up to here`}
+          onClick={() => openContext(message.commit)}
+        />
         <IconButton small icon={GitFork} label="Fork from here" onClick={() => show({ kind: 'fork', commit: message.commit, stop: 'compaction' })} />
       </header>
       {message.tools.length > 0 && <p className="muted small">used {message.tools.join(', ')}</p>}
@@ -170,19 +173,13 @@ function Asking({ ticketId, who, thread, reply, question, onQuestion }: AskingPr
           </>
         )}
         {reply.task.state === 'running' ? (
-          <Button icon={CircleStop} onClick={reply.task.stop}>
-            Stop
-          </Button>
+          <Button icon={CircleStop} label="Stop" onClick={reply.task.stop} />
         ) : (
           <>
             {isAsked && !isSelf && by !== nobody && question.trim() === '' && (
-              <Button disabled={busy} onClick={() => void answerNow()}>
-                Answer the last question
-              </Button>
+              <Button label="Answer the last question" disabled={busy} onClick={() => void answerNow()} />
             )}
-            <Button icon={Send} look="primary" type="submit" disabled={busy || question.trim() === ''}>
-              {isSelf ? 'Answer' : 'Ask'}
-            </Button>
+            <Button icon={Send} look="primary" type="submit" label={isSelf ? 'Answer' : 'Ask'} disabled={busy || question.trim() === ''} />
           </>
         )}
       </div>

@@ -66,11 +66,7 @@ export function TicketPage({ project, ticketId }: { project: string; ticketId: s
   );
 }
 
-const AllTickets = () => (
-  <Button small look="plain" icon={ChevronLeft} onClick={() => go({ ticket: undefined })}>
-    All tickets
-  </Button>
-);
+const AllTickets = () => <Button small look="plain" icon={ChevronLeft} label="All tickets" onClick={() => go({ ticket: undefined })} />;
 
 function Main({ project, data, onMore, onAsk }: { project: string; data: Read; onMore: () => void; onAsk: (question: string) => void }) {
   const { ticket, thread, children, events, near, people } = data;
@@ -105,9 +101,12 @@ function Main({ project, data, onMore, onAsk }: { project: string; data: Read; o
         </Part>
       )}
       {children.total > children.rows.length && (
-        <Button small look="plain" onClick={onMore}>
-          {say.exact(children.total - children.rows.length)} more child tickets: show {Math.min(childrenShown, children.total - children.rows.length)}
-        </Button>
+        <Button
+          small
+          look="plain"
+          label={`${say.exact(children.total - children.rows.length)} more child tickets: show ${Math.min(childrenShown, children.total - children.rows.length)}`}
+          onClick={onMore}
+        />
       )}
       {ticket.dependsOn.length > 0 && (
         <Part name="Depends on">
@@ -146,11 +145,7 @@ const Part = ({ name, note, act, children }: PartProps) => (
     <h3>
       {name} {note}
       {act !== undefined && <span className="grow" />}
-      {act && (
-        <Button small icon={act.icon} onClick={act.act}>
-          {act.name}
-        </Button>
-      )}
+      {act && <Button small icon={act.icon} label={act.name} onClick={act.act} />}
     </h3>
     {children}
   </section>
@@ -218,9 +213,13 @@ function Moves({ ticket, onAsk }: AskingProps) {
       {[...allowed]
         .sort((a, b) => Number(b === primary) - Number(a === primary))
         .map((to) => (
-          <Button key={to} small {...(to === primary && { look: 'primary' as const })} onClick={() => onAsk({ kind: 'move', to })}>
-            {ticket.type === 'review_finding' && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
-          </Button>
+          <Button
+            key={to}
+            small
+            label={ticket.type === 'review_finding' && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
+            {...(to === primary && { look: 'primary' as const })}
+            onClick={() => onAsk({ kind: 'move', to })}
+          />
         ))}
       {obstacles.length > 0 && <span className="muted small">Cannot be closed yet: {obstacles.join('; ')}.</span>}
     </fieldset>
@@ -240,9 +239,11 @@ function ReviewersOf({ ticket, onAsk }: AskingProps) {
             </span>
             <span className="grow" />
             {isInReview && (
-              <Button small onClick={() => onAsk({ kind: 'verdict', reviewer: name })}>
-                {verdict === 'pending' ? 'Give a verdict' : 'Change the verdict'}
-              </Button>
+              <Button
+                small
+                label={verdict === 'pending' ? 'Give a verdict' : 'Change the verdict'}
+                onClick={() => onAsk({ kind: 'verdict', reviewer: name })}
+              />
             )}
           </li>
         ))}
@@ -274,11 +275,10 @@ function Resolution({ ticket, resolution, thread, verification, onAsk }: Resolut
               small
               look="primary"
               icon={MessageCircleQuestion}
+              label={`Ask ${who}…`}
               title={`${who} has the context of the finding${ticket.threadId ? ' and the whole discussion' : ''}`}
               onClick={() => onAsk(verifyQuestion(resolution))}
-            >
-              Ask {who}…
-            </Button>
+            />
           </Start>
         </ul>
       )}
@@ -341,9 +341,7 @@ function Versions({ versions }: { versions: readonly TicketVersion[] }) {
         ))}
       </ol>
       {newest.length > shownVersions && (
-        <Button small look="plain" onClick={() => setAll(!all)}>
-          {all ? 'Show the latest only' : `Show all ${newest.length}`}
-        </Button>
+        <Button small look="plain" label={all ? 'Show the latest only' : `Show all ${newest.length}`} onClick={() => setAll(!all)} />
       )}
     </Part>
   );

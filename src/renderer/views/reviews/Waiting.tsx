@@ -49,11 +49,7 @@ export function Waiting({ revision }: { revision: string }) {
                     <Start key={event.event} event={event} />
                   ))}
                 </ul>
-                {events.length > limit && (
-                  <Button small look="plain" onClick={() => setLimit(limit + pageSize)}>
-                    Show {pageSize} more
-                  </Button>
-                )}
+                {events.length > limit && <Button small look="plain" label={`Show ${pageSize} more`} onClick={() => setLimit(limit + pageSize)} />}
               </div>
             )}
           </div>
@@ -120,33 +116,46 @@ export function Start({ event, here = false, children }: StartProps) {
           {children}
           {event.known && (
             <>
-              <Button small icon={BookOpen} onClick={() => openContext(event.contextId as ContextId)}>
-                Open
-              </Button>
-              <Button small icon={Play} onClick={attempt(() => resume(event.contextId as ContextId))}>
-                Resume…
-              </Button>
+              <Button small icon={BookOpen} label="Open" onClick={() => openContext(event.contextId as ContextId)} />
+              <Button small icon={Play} label="Resume…" onClick={attempt(() => resume(event.contextId as ContextId))} />
             </>
           )}
-          <Button small icon={Eye} aria-expanded={reads} title="The next call of a model that works on this" onClick={() => setReads(!reads)}>
-            What it reads
-          </Button>
+          <Button
+            small
+            icon={Eye}
+            label="What it reads"
+            aria-expanded={reads}
+            title="The next call of a model that works on this"
+            onClick={() => setReads(!reads)}
+          />
           {!isWorkedOn((what) => 'eventId' in what && what.eventId === event.event) && (
-            <Button small icon={CirclePlay} onClick={() => ask(runForm({ eventId: event.event }, 'Run here'))}>
-              Run here…
-            </Button>
+            <Button small icon={CirclePlay} label="Run here…" onClick={() => ask(runForm({ eventId: event.event }, 'Run here'))} />
           )}
           {event.state === 'waiting' && (
-            <Button small icon={Hand} disabled={busy} title={`Record that ${actor} is doing this`} onClick={() => void acknowledge('taken')}>
-              Take
-            </Button>
+            <Button
+              small
+              icon={Hand}
+              label="Take"
+              disabled={busy}
+              title={`Record that ${actor} is doing this`}
+              onClick={() => void acknowledge('taken')}
+            />
           )}
-          <Button small icon={Check} disabled={busy} onClick={() => void acknowledge('done')}>
-            {event.task === 'verify_resolution' ? 'Verified' : 'Done'}
-          </Button>
-          <Button small icon={X} disabled={busy} title="This does not need to be done" onClick={() => void acknowledge('dismissed')}>
-            Dismiss
-          </Button>
+          <Button
+            small
+            icon={Check}
+            label={event.task === 'verify_resolution' ? 'Verified' : 'Done'}
+            disabled={busy}
+            onClick={() => void acknowledge('done')}
+          />
+          <Button
+            small
+            icon={X}
+            label="Dismiss"
+            disabled={busy}
+            title="This does not need to be done"
+            onClick={() => void acknowledge('dismissed')}
+          />
         </div>
       ) : (
         <span className="badge">{stateNames[event.state]}</span>

@@ -90,9 +90,12 @@ export function ContextLink({ id, known }: { id: string; known: boolean }) {
       </span>
     );
   return (
-    <LinkButton className="mono" title={`${id}\nOpen the context of that moment`} onClick={() => openContext(id as ContextId)}>
-      {say.shortId(id)}
-    </LinkButton>
+    <LinkButton
+      label={say.shortId(id)}
+      className="mono"
+      title={`${id}\nOpen the context of that moment`}
+      onClick={() => openContext(id as ContextId)}
+    />
   );
 }
 

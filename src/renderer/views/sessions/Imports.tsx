@@ -43,11 +43,7 @@ function Job({ job }: { job: ImportJob }) {
         <b className="grow ellipsis mono" title={paths.join('\n')}>
           {paths.length === 1 ? paths[0] : say.plural(paths.length, 'path')}
         </b>
-        {state === 'running' && (
-          <Button small onClick={job.stop}>
-            Cancel
-          </Button>
-        )}
+        {state === 'running' && <Button small label="Cancel" onClick={job.stop} />}
       </header>
       {state === 'running' && (
         <>
@@ -80,13 +76,12 @@ function Job({ job }: { job: ImportJob }) {
             {isEmpty ? `Nothing was imported: Stemma found no history in ${say.bytes(result.bytes)}.` : importedText(result)}{' '}
             {result.tips.length > 0 && (
               <LinkButton
+                label="Show in Chain"
                 onClick={() => {
                   dismiss();
                   go({ view: 'chain', commit: result.tips.at(-1), session: undefined, entry: undefined });
                 }}
-              >
-                Show in Chain
-              </LinkButton>
+              />
             )}
           </p>
           <Skips
@@ -130,9 +125,7 @@ function Skips({ title, explain, skips }: { title: string; explain: string; skip
       <h3 className="row">
         {title} <span className="muted">{say.exact(skips.length)}</span>
         <span className="grow" />
-        <Button small look="plain" onClick={() => void copyAll()}>
-          Copy
-        </Button>
+        <Button small look="plain" label="Copy" onClick={() => void copyAll()} />
       </h3>
       <p className="muted">{explain}</p>
       <ul className="small">
@@ -148,9 +141,13 @@ function Skips({ title, explain, skips }: { title: string; explain: string; skip
         ))}
       </ul>
       {groups.length > listedGroups && (
-        <Button small look="plain" onClick={() => setOpen(!open)} aria-expanded={open}>
-          {open ? 'Show fewer' : `Show ${say.exact(groups.length - listedGroups)} more`}
-        </Button>
+        <Button
+          small
+          look="plain"
+          label={open ? 'Show fewer' : `Show ${say.exact(groups.length - listedGroups)} more`}
+          onClick={() => setOpen(!open)}
+          aria-expanded={open}
+        />
       )}
     </section>
   );

@@ -65,9 +65,7 @@ function LiveRow({ listed: { title, agent, repository, session }, names }: { lis
         <b>{session?.cost ? say.money(session.cost) : 'no price'}</b>
         <small>turn {session?.turns}</small>
       </div>
-      <Button small onClick={watch}>
-        Watch
-      </Button>
+      <Button small label="Watch" onClick={watch} />
     </li>
   );
 }

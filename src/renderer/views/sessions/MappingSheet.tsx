@@ -61,18 +61,15 @@ export function MappingSheet() {
         <Patterns onPattern={(pattern) => change(() => setText(JSON.stringify(pattern, null, 2)))} />
         <TextArea className="mono" label="Mapping" spellCheck={false} rows={14} value={text} onChange={(text) => change(() => setText(text))} />
         <div className="mapping-actions gap-8">
-          <Button type="submit" icon={Eye} disabled={!path.trim()}>
-            Preview
-          </Button>
+          <Button type="submit" icon={Eye} label="Preview" disabled={!path.trim()} />
           <Button
             look="primary"
             icon={Import}
+            label="Import"
             disabled={!preview || preview.problem !== undefined}
             onClick={() => void take()}
             title={preview ? undefined : 'Preview the file first'}
-          >
-            Import
-          </Button>
+          />
         </div>
       </form>
       {problem && <ProblemLine>{problem}</ProblemLine>}

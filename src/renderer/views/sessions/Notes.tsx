@@ -61,16 +61,13 @@ export function CaptureOffer({ hasSessions }: { hasSessions: boolean }) {
       <Button
         small
         look="primary"
+        label="Turn on"
         onClick={() => {
           answer();
           switchCapture(true).catch(notifyProblem);
         }}
-      >
-        Turn on
-      </Button>
-      <Button small onClick={answer}>
-        Not now
-      </Button>
+      />
+      <Button small label="Not now" onClick={answer} />
     </div>
   );
 }
@@ -122,11 +119,10 @@ export function SumFoot({ dir, shown }: { dir: string; shown: readonly Listed[] 
       {sums.notImported > 0 && <span>{say.exact(sums.notImported)} not imported, not counted</span>}
       <span className="grow" />
       <LinkButton
+        label="Last month by repository"
         title="What the last 30 days cost, by repository"
         onClick={() => go({ view: 'usage', range: '30', group: undefined, measure: undefined, only: undefined, bar: undefined })}
-      >
-        Last month by repository
-      </LinkButton>
+      />
     </p>
   );
 }

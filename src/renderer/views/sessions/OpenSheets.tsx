@@ -65,13 +65,9 @@ function LineSheet({ title, label, start = '', placeholder, action, icon, choose
       <form className="path-form gap-6" onSubmit={sending(() => send(() => onLine(text.trim())))}>
         <Input className={choose ? 'grow mono' : 'grow'} placeholder={placeholder} label={label} value={text} onChange={setText} />
         {choose && isDesktop && (
-          <Button icon={FolderSearch} onClick={() => void choose().then(([chosen]) => chosen !== undefined && setText(chosen))}>
-            Choose…
-          </Button>
+          <Button icon={FolderSearch} label="Choose…" onClick={() => void choose().then(([chosen]) => chosen !== undefined && setText(chosen))} />
         )}
-        <Button type="submit" look="primary" {...(icon && { icon })} disabled={choose !== undefined && !text.trim()}>
-          {action}
-        </Button>
+        <Button type="submit" look="primary" label={action} {...(icon && { icon })} disabled={choose !== undefined && !text.trim()} />
       </form>
       <p className="muted">{children}</p>
       <TaskProblem task={sent} />

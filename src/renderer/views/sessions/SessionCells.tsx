@@ -61,14 +61,13 @@ export function SessionCells({ id, row, place, selected, names, snippet, sought,
           <Button
             small
             icon={Import}
+            label="Import"
             tabIndex={-1}
             onClick={(event) => {
               event.stopPropagation();
               openSession(listed);
             }}
-          >
-            Import
-          </Button>
+          />
         </span>
       )}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the menu button inside takes keys */}

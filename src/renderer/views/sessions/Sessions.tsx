@@ -25,7 +25,7 @@ export function SessionsView() {
   const { found, own, listed, refused, loading, isWhole } = useSessions();
   const { state } = useProject();
   if (state.phase === 'failed' && listed.length === 0) {
-    return <NotOpened {...state} actions={<Button onClick={() => void openSample()}>Open the sample project</Button>} />;
+    return <NotOpened {...state} actions={<Button label="Open the sample project" onClick={() => void openSample()} />} />;
   }
   if (own.status === 'failed') {
     return (
@@ -161,9 +161,7 @@ function NothingFound({ places, refused }: { places: readonly FoundSource[]; ref
       {found.length > 0 && <SearchedPlaces places={found} />}
       {unreadable.length > 0 && <p>{unreadable.join(' ')}</p>}
       <div className="actions">
-        <Button look="primary" icon={Sparkles} onClick={() => void openSample()}>
-          Open the sample project
-        </Button>
+        <Button look="primary" icon={Sparkles} label="Open the sample project" onClick={() => void openSample()} />
       </div>
       <p className="muted">You can also drop a session file into this window.</p>
       <RefusedFiles refused={refused} />

@@ -85,30 +85,21 @@ export function ImportButton({ listed }: { listed: readonly Listed[] }) {
   const fresh = listed.flatMap(({ found, session }) => (found && !session ? [found] : []));
   const grown = listed.flatMap(({ found, session }) => (found && session ? [found] : []));
   if (running) {
-    return (
-      <Button disabled icon={Loader}>
-        Importing…
-      </Button>
-    );
+    return <Button label="Importing…" disabled icon={Loader} />;
   }
   const count = fresh.length + grown.length;
   if (count === 0) {
     const look = (): void => void refreshProject().then(() => notify('Up to date: every history on this machine is imported'));
-    return (
-      <Button icon={CircleCheck} title="Every history on this machine is imported. Click to look again." onClick={look}>
-        Up to date
-      </Button>
-    );
+    return <Button icon={CircleCheck} label="Up to date" title="Every history on this machine is imported. Click to look again." onClick={look} />;
   }
   const agents = new Set([...fresh, ...grown].map(({ agent }) => agent)).size;
   return (
     <Button
       look="primary"
       icon={Import}
+      label={fresh.length > 0 ? `Import ${say.exact(fresh.length)} new` : `Update ${say.exact(grown.length)}`}
       title={`Reads ${[fresh.length > 0 && say.plural(fresh.length, 'new session'), grown.length > 0 && `${say.plural(grown.length, 'session')} that grew`].filter(Boolean).join(' and ')} of ${say.plural(agents, 'agent')}. It changes none of the agents' files.`}
       onClick={() => void importPaths([...fresh, ...grown].flatMap(pathsToImport), false)}
-    >
-      {fresh.length > 0 ? `Import ${say.exact(fresh.length)} new` : `Update ${say.exact(grown.length)}`}
-    </Button>
+    />
   );
 }

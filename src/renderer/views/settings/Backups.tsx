@@ -27,9 +27,7 @@ export function Backups({ report, onChanged }: { report: Report; onChanged: () =
         <Checkbox checked={shown.on} disabled={busy} onChange={(on) => run(false, (signal) => api.project.setBackups({ on }, { signal }))}>
           Back up automatically
         </Checkbox>
-        <Button icon={DatabaseBackup} disabled={busy} onClick={() => run(true, (signal) => api.project.backUp({}, { signal }))}>
-          Back up now
-        </Button>
+        <Button icon={DatabaseBackup} label="Back up now" disabled={busy} onClick={() => run(true, (signal) => api.project.backUp({}, { signal }))} />
       </div>
       <div aria-live="polite">
         {busy && made && <p className="muted">Copying the database…</p>}

@@ -22,14 +22,8 @@ export function Check({ onChanged }: { onChanged: () => void }) {
         Verifies every object against its hash, every commit against its parent and content, and every imported file against its source.
       </p>
       <div className="storage-actions row wrap">
-        <Button icon={ShieldCheck} disabled={task.state === 'running'} onClick={() => void check(false)}>
-          Check everything
-        </Button>
-        {task.state === 'running' && (
-          <Button small onClick={task.stop}>
-            Stop waiting
-          </Button>
-        )}
+        <Button icon={ShieldCheck} label="Check everything" disabled={task.state === 'running'} onClick={() => void check(false)} />
+        {task.state === 'running' && <Button small label="Stop waiting" onClick={task.stop} />}
       </div>
       <div aria-live="polite">
         {task.state === 'running' && <p className="muted">{repairs ? 'Repairing' : 'Checking'}…</p>}
@@ -61,11 +55,10 @@ export function Check({ onChanged }: { onChanged: () => void }) {
             {!repairs && !task.result.ok && (
               <Button
                 icon={Wrench}
+                label="Repair"
                 onClick={() => void check(true).then(onChanged)}
                 title="Repair rebuilds everything that can be derived from intact data, and lists the rest"
-              >
-                Repair
-              </Button>
+              />
             )}
           </>
         )}

@@ -34,18 +34,20 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
         Repacking removes nothing. Caches are rebuilt when needed.
       </p>
       <div className="storage-actions row wrap">
-        <Button icon={Eraser} disabled={busy} onClick={() => void collect(false)}>
-          Find unreachable objects
-        </Button>
-        <Button icon={PackageCheck} disabled={busy} onClick={() => void pack((signal) => api.artifact.repack({}, { signal })).then(onChanged)}>
-          Repack objects
-        </Button>
-        <Button icon={Zap} disabled={busy} onClick={() => void drop((signal) => api.artifact.dropCaches({}, { signal })).then(onChanged)}>
-          Drop caches
-        </Button>
-        <Button icon={Shrink} disabled={busy} onClick={() => ask(budgetForm(onChanged))}>
-          Shrink to a size…
-        </Button>
+        <Button icon={Eraser} label="Find unreachable objects" disabled={busy} onClick={() => void collect(false)} />
+        <Button
+          icon={PackageCheck}
+          label="Repack objects"
+          disabled={busy}
+          onClick={() => void pack((signal) => api.artifact.repack({}, { signal })).then(onChanged)}
+        />
+        <Button
+          icon={Zap}
+          label="Drop caches"
+          disabled={busy}
+          onClick={() => void drop((signal) => api.artifact.dropCaches({}, { signal })).then(onChanged)}
+        />
+        <Button icon={Shrink} label="Shrink to a size…" disabled={busy} onClick={() => ask(budgetForm(onChanged))} />
       </div>
       <Checkbox checked={deleted} disabled={busy} onChange={includeDeleted}>
         Also free deleted sessions and branches
@@ -60,10 +62,7 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
         )}
         {packed.state === 'running' && (
           <p className="muted">
-            Repacking…{' '}
-            <Button small onClick={packed.stop}>
-              Stop waiting
-            </Button>
+            Repacking… <Button small label="Stop waiting" onClick={packed.stop} />
           </p>
         )}
         {packed.state === 'done' && (
@@ -102,9 +101,7 @@ function Plan({ plan, deleted, onRemove }: { plan: Collected; deleted: boolean; 
           </>
         )}
       </span>
-      <Button small look="danger" icon={Trash2} onClick={onRemove}>
-        Remove {say.plural(plan.removed, 'object')}
-      </Button>
+      <Button small look="danger" icon={Trash2} label={`Remove ${say.plural(plan.removed, 'object')}`} onClick={onRemove} />
     </div>
   );
 }

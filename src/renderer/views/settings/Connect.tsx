@@ -57,12 +57,8 @@ export function Connect({ place, isRunning, onConnect, onSignIn }: ConnectProps)
         </p>
       )}
       <div className="storage-actions row wrap">
-        <Button type="submit" look="primary" disabled={isRunning}>
-          {isRunning ? 'Connecting…' : 'Connect'}
-        </Button>
-        <Button disabled={signingIn.state === 'running'} onClick={() => void signIn()}>
-          Sign in
-        </Button>
+        <Button type="submit" look="primary" label={isRunning ? 'Connecting…' : 'Connect'} disabled={isRunning} />
+        <Button label="Sign in" disabled={signingIn.state === 'running'} onClick={() => void signIn()} />
       </div>
       <div aria-live="polite">
         {signingIn.state === 'running' && asked && <Code {...asked} onCancel={signingIn.stop} />}
@@ -80,13 +76,9 @@ function Code({ address, code, onCancel }: Asked & { onCancel: () => void }) {
         Enter the code <code>{code}</code> at <code>{address}</code>.
       </p>
       <div className="storage-actions row wrap">
-        <Button icon={ExternalLink} onClick={() => show({ kind: 'link', href: address })}>
-          Open the page
-        </Button>
-        <Button icon={Copy} onClick={() => void copy(code, 'Copied the code')}>
-          Copy the code
-        </Button>
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button icon={ExternalLink} label="Open the page" onClick={() => show({ kind: 'link', href: address })} />
+        <Button icon={Copy} label="Copy the code" onClick={() => void copy(code, 'Copied the code')} />
+        <Button label="Cancel" onClick={onCancel} />
       </div>
     </>
   );

@@ -119,9 +119,7 @@ function AlsoEnds({ made, isKept, onKeep }: { made: readonly Member[]; isKept: b
 const Token = ({ name, token }: { name: string; token: string }) => (
   <>
     The token of {name}, shown once: <code>{token}</code>{' '}
-    <Button small icon={Copy} onClick={() => void copy(token, 'Copied the token')}>
-      Copy
-    </Button>
+    <Button small icon={Copy} label="Copy" onClick={() => void copy(token, 'Copied the token')} />
   </>
 );
 
@@ -132,9 +130,7 @@ function GiveAccess({ onSubmit }: { readonly onSubmit: (event: FormEvent<HTMLFor
       <Field name="identity" label="Signs in as" placeholder="sarah@example.com (empty: make a token)" maxLength={320} />
       <Select before="Role" name="role" defaultValue="writer" options={Object.entries(roles)} />
       <div className="storage-actions row wrap">
-        <Button type="submit" icon={UserPlus}>
-          Give access
-        </Button>
+        <Button type="submit" icon={UserPlus} label="Give access" />
       </div>
     </form>
   );
@@ -216,8 +212,8 @@ export function Audit() {
               ))}
             </ul>
             <div className="storage-actions row wrap">
-              {before !== undefined && <Button onClick={() => setBefore(undefined)}>Show the newest</Button>}
-              {lines.length === perPage && <Button onClick={() => setBefore(lines.at(-1)?.no)}>Show earlier</Button>}
+              {before !== undefined && <Button label="Show the newest" onClick={() => setBefore(undefined)} />}
+              {lines.length === perPage && <Button label="Show earlier" onClick={() => setBefore(lines.at(-1)?.no)} />}
             </div>
           </>
         )}

@@ -38,10 +38,8 @@ export function NewReplica({ name, onAdd, onCancel }: { name: string | undefined
       )}
       <Select before="Copies" name="takes" options={Object.entries({ replicate: 'Objects marked “replicate”', all: 'Every object' })} />
       <div className="storage-actions row wrap">
-        <Button type="submit" look="primary">
-          Add replica
-        </Button>
-        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" look="primary" label="Add replica" />
+        <Button label="Cancel" onClick={onCancel} />
       </div>
     </form>
   );

@@ -44,9 +44,7 @@ export function Prices() {
                 </li>
               ))}
             </ul>
-            <Button icon={Plus} onClick={() => ask(priceForm(reload))}>
-              Add prices…
-            </Button>
+            <Button icon={Plus} label="Add prices…" onClick={() => ask(priceForm(reload))} />
             <TaskProblem task={removed} />
             <h3>What else sets a price</h3>
             <ul className="muted">

@@ -112,9 +112,7 @@ function NewProvider({ noKeys, onChange }: { noKeys: string | null; onChange: (w
       ) : (
         <p className="notice-line">{noKeys}</p>
       )}
-      <Button type="submit" look="primary" icon={Plus}>
-        Add provider
-      </Button>
+      <Button type="submit" look="primary" icon={Plus} label="Add provider" />
     </form>
   );
 }

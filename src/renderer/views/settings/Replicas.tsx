@@ -76,16 +76,8 @@ function Actions(props: { canCopy: boolean; isCopying: boolean; onCopy: () => vo
   const { canCopy, isCopying, onCopy, onAdd } = props;
   return (
     <div className="storage-actions row wrap">
-      {canCopy && (
-        <Button icon={CloudUpload} disabled={isCopying} onClick={onCopy}>
-          {isCopying ? 'Copying…' : 'Copy now'}
-        </Button>
-      )}
-      {onAdd && (
-        <Button icon={Plus} onClick={onAdd}>
-          Add a replica
-        </Button>
-      )}
+      {canCopy && <Button icon={CloudUpload} label={isCopying ? 'Copying…' : 'Copy now'} disabled={isCopying} onClick={onCopy} />}
+      {onAdd && <Button icon={Plus} label="Add a replica" onClick={onAdd} />}
     </div>
   );
 }
@@ -133,7 +125,7 @@ function Replica({ replica, onSet, onRemove }: { replica: ReplicaState; onSet: (
         </span>
         {problem !== undefined && <span className="tone-bad storage-replica-problem">{problem}</span>}
       </span>
-      {place === null && <Button onClick={onSet}>Set up</Button>}
+      {place === null && <Button label="Set up" onClick={onSet} />}
       <RemoveButton label={`Remove ${name}`} question={`Remove ${name}?`} onRemove={onRemove}>
         Stemma stops copying to it{place?.kind === 's3' && ' and forgets its credentials'}.{' '}
         {held > 0 && `Its copies of ${say.plural(held, 'object')} stay there. `}You cannot remove a replica that has the only copy of an object.

@@ -99,9 +99,7 @@ function Appearance() {
       </Setting>
       <Setting name="Motion" hint="Stemma follows the system: with reduced motion, nothing moves." />
       <Setting name="Keyboard shortcuts">
-        <Button icon={Keyboard} onClick={() => show({ kind: 'keys' })}>
-          Show
-        </Button>
+        <Button icon={Keyboard} label="Show" onClick={() => show({ kind: 'keys' })} />
       </Setting>
     </section>
   );

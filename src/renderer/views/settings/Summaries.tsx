@@ -37,9 +37,7 @@ export function Summaries({ project }: { project: string }) {
               <ul className="storage-problems" aria-label="Commits without a summary">
                 {commits.map(({ id, createdAt, messageCount, template }) => (
                   <li key={id}>
-                    <LinkButton className="mono" onClick={() => go({ view: 'chain', commit: id })}>
-                      {say.shortId(id)}
-                    </LinkButton>{' '}
+                    <LinkButton label={say.shortId(id)} className="mono" onClick={() => go({ view: 'chain', commit: id })} />{' '}
                     <span className="muted">
                       {say.when(createdAt)} · {template} · {say.plural(messageCount, 'message')}
                     </span>

@@ -100,14 +100,8 @@ interface ActionsProps {
 function Actions({ maySend, isRunning, redact, onRedact, onPush, onPull }: ActionsProps) {
   return (
     <div className="storage-actions row wrap">
-      {maySend && (
-        <Button icon={CloudUpload} look="primary" disabled={isRunning} onClick={onPush}>
-          Push
-        </Button>
-      )}
-      <Button icon={CloudDownload} disabled={isRunning} onClick={onPull}>
-        Pull
-      </Button>
+      {maySend && <Button icon={CloudUpload} look="primary" label="Push" disabled={isRunning} onClick={onPush} />}
+      <Button icon={CloudDownload} label="Pull" disabled={isRunning} onClick={onPull} />
       {maySend && (
         <Checkbox
           title="Copies of the commits are sent, in which secrets of known patterns, home folders and e-mail addresses are replaced. Cards and tickets stay."
@@ -127,10 +121,7 @@ function Outcome({ changed, exchanged, problem }: { changed: Task<TeamStatus>; e
     <div aria-live="polite">
       {exchanged.state === 'running' && (
         <p className="muted">
-          Talking with the hub…{' '}
-          <Button small onClick={exchanged.stop}>
-            Stop waiting
-          </Button>
+          Talking with the hub… <Button small label="Stop waiting" onClick={exchanged.stop} />
         </p>
       )}
       {exchanged.state === 'done' && <Result {...exchanged.result} />}
@@ -215,9 +206,7 @@ function Connected({ status, onForget, onRetry }: { status: TeamStatus; onForget
         <>
           <ProblemLine>{problem}</ProblemLine>
           <div className="storage-actions row wrap">
-            <Button icon={RotateCw} onClick={onRetry}>
-              Try again
-            </Button>
+            <Button icon={RotateCw} label="Try again" onClick={onRetry} />
           </div>
         </>
       )}

@@ -16,9 +16,7 @@ export function Updates() {
       </Answer>
       <h2>Diagnostics</h2>
       <p className="muted">Versions, the system, and the last events of the app by name and code. No content, no titles, no paths.</p>
-      <Button icon={Copy} onClick={attempt(() => copyDiagnostics())}>
-        Copy diagnostics
-      </Button>
+      <Button icon={Copy} label="Copy diagnostics" onClick={attempt(() => copyDiagnostics())} />
     </section>
   );
 }
@@ -43,9 +41,7 @@ function Feed({ first }: { first: UpdateSettings }) {
       <form className="settings-row row line-below" onSubmit={sending(() => change({ feed: feed.trim() || null }))}>
         <label htmlFor="feed">Address of the feed</label>
         <Input id="feed" className="feed-address" type="url" value={feed} placeholder="https://" onChange={setFeed} />
-        <Button type="submit" disabled={(feed.trim() || null) === settings.feed}>
-          Save
-        </Button>
+        <Button type="submit" label="Save" disabled={(feed.trim() || null) === settings.feed} />
       </form>
       <label className="settings-row row line-below">
         <span>Look for updates at the start and once a day</span>
@@ -56,11 +52,10 @@ function Feed({ first }: { first: UpdateSettings }) {
         <p>
           <Button
             icon={RefreshCw}
+            label={checking.state === 'running' ? 'Checking…' : 'Check for updates'}
             disabled={checking.state === 'running'}
             onClick={() => void check((signal) => api.desktop.checkForUpdates({}, { signal }))}
-          >
-            {checking.state === 'running' ? 'Checking…' : 'Check for updates'}
-          </Button>
+          />
         </p>
       )}
       {checking.state === 'done' && <p role="status">{checking.result.message}</p>}

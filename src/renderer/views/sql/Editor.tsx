@@ -67,9 +67,7 @@ export function Editor(props: {
         </ul>
       )}
       <div className="row">
-        <Button look="primary" icon={Play} onClick={onRun} disabled={isRunning || text.trim() === ''}>
-          Run
-        </Button>
+        <Button look="primary" icon={Play} label="Run" onClick={onRun} disabled={isRunning || text.trim() === ''} />
         <span id="sql-keys" className="muted small">
           Ctrl/Cmd Enter runs, Tab completes. A statement only reads.
         </span>

@@ -29,7 +29,7 @@ export function Result({ answer, project, sql, onMore }: ResultProps) {
         <span className="grow" role="status">
           {say.plural(rows.length, 'row')}
           {truncated && (onMore ? ' shown. ' : ' shown. There are more: add a LIMIT or a condition, or write them to a file')}
-          {onMore && <LinkButton onClick={onMore}>Read more</LinkButton>}
+          {onMore && <LinkButton label="Read more" onClick={onMore} />}
           {ms !== undefined && <span className="muted"> in {say.duration(ms)}</span>}
         </span>
         {chart && as === 'chart' && numbers.length > 1 && (
@@ -96,9 +96,7 @@ function Rows({ answer: { columns, rows } }: { answer: AnalysisAnswer }) {
       </table>
       {most >= shownAtFirst && rows.length > most && (
         <p className="sql-more">
-          <Button small onClick={() => setMost(most * 5)}>
-            Show more rows
-          </Button>
+          <Button small label="Show more rows" onClick={() => setMost(most * 5)} />
         </p>
       )}
     </div>
@@ -116,9 +114,7 @@ function Cell({ name, value, row, columns }: { name: string; value: unknown; row
   const text = cellText(value);
   const shown = text.length > longest ? `${text.slice(0, longest)}…` : text;
   const link = (what: string, open: () => void) => (
-    <LinkButton className="ellipsis sql-cell" title={`Open the ${what} ${text}`} onClick={open}>
-      {shown}
-    </LinkButton>
+    <LinkButton label={shown} className="ellipsis sql-cell" title={`Open the ${what} ${text}`} onClick={open} />
   );
   const none = { against: undefined, entry: undefined, stop: undefined };
   const sessionAt = columns.indexOf('session_id');
@@ -179,9 +175,7 @@ function ToFile({ sql }: { sql: string }) {
       <span className="muted">Write all rows to a file</span>
       <Select label="Format" value={target} options={formats} onChange={setTarget} />
       <Input className="grow" label={title} placeholder={title} value={path} onChange={setPath} />
-      <Button type="submit" disabled={task.state === 'running' || path.trim() === ''}>
-        {task.state === 'running' ? 'Writing…' : 'Write file'}
-      </Button>
+      <Button type="submit" label={task.state === 'running' ? 'Writing…' : 'Write file'} disabled={task.state === 'running' || path.trim() === ''} />
       {task.state === 'done' && (
         <span role="status" className="tone-good breaks">
           Wrote {say.plural(task.result.rows, 'row')}, {say.bytes(task.result.bytes)}, to {task.result.path}

@@ -81,9 +81,7 @@ export function SqlView({ project }: { project: string }) {
             Rows that a SELECT statement returns appear here.
             <span className="sql-examples wrap">
               {examples.map(([title, sql]) => (
-                <LinkButton key={title} onClick={() => run(sql)}>
-                  {title}
-                </LinkButton>
+                <LinkButton key={title} label={title} onClick={() => run(sql)} />
               ))}
             </span>
           </Empty>

@@ -39,9 +39,13 @@ export function AgentMind({ project, agents, chosen, onChoose, runs, waits, name
     <section className="mind overflows stack" aria-label="Agent">
       <div className="row">
         <Select label="Agent" value={agent.entityId} options={agents.map(({ entityId, name }) => [entityId, name])} onChange={onChoose} />
-        <Button small icon={Cog} title="Starts a run as an event of a service would" onClick={() => ask(serviceForm(agent, changed))}>
-          Start by a service…
-        </Button>
+        <Button
+          small
+          icon={Cog}
+          label="Start by a service…"
+          title="Starts a run as an event of a service would"
+          onClick={() => ask(serviceForm(agent, changed))}
+        />
       </div>
       <Answer query={query} what={`Cannot load what ${agent.name} knows`} loading="Loading the agent" lines={6}>
         {(mind) => <MindParts agent={agent} mind={mind} onChange={changed} />}
@@ -171,11 +175,9 @@ function Runs({ project, runs, name }: { project: string; runs: readonly Run[]; 
               <span className="grow">
                 {say.when(run.createdAt)} <span className="muted">{runWords[run.status]}</span>
               </span>
-              {contextId && <LinkButton onClick={() => openContext(contextId)}>Context</LinkButton>}
+              {contextId && <LinkButton label="Context" onClick={() => openContext(contextId)} />}
               {run.status === 'running' && !isWorkedOn((what) => 'runId' in what && what.runId === run.runId) && (
-                <Button small icon={Play} onClick={() => ask(runForm({ runId: run.runId }, `Run ${name}`))}>
-                  Run here…
-                </Button>
+                <Button small icon={Play} label="Run here…" onClick={() => ask(runForm({ runId: run.runId }, `Run ${name}`))} />
               )}
             </li>
           );

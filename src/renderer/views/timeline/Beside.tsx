@@ -82,11 +82,7 @@ function Reads({ space, data, queryKey, pointed, onPoint, onChange, agents, read
               {note !== null && (
                 <p className="reader-tools gap-12 rigid line-below row small">
                   <span className="grow">{note}</span>
-                  {waiting && (
-                    <Button small onClick={() => onReader(`run ${waiting.runId}`)}>
-                      Show the waiting run
-                    </Button>
-                  )}
+                  {waiting && <Button small label="Show the waiting run" onClick={() => onReader(`run ${waiting.runId}`)} />}
                 </p>
               )}
               {run?.status === 'running' && <EnterSpace run={run} spaces={input.spaces} onChange={onChange} />}
@@ -156,9 +152,7 @@ function Members({ space, known, onChange }: { space: Space; known: readonly Ent
       </ul>
       {space.members.length === 0 && <p className="muted">This space has no members.</p>}
       <div>
-        <Button icon={UserPlus} onClick={() => ask(joinForm(space, known, onChange))}>
-          Add a member…
-        </Button>
+        <Button icon={UserPlus} label="Add a member…" onClick={() => ask(joinForm(space, known, onChange))} />
       </div>
     </section>
   );

@@ -123,16 +123,8 @@ function ChatMessage(props: {
           {note?.damaged && <DamagedMark />}
           <span className="muted">{type ?? 'unknown'}</span>
           <When at={message.at} className="muted" />
-          {onOpen && (
-            <LinkButton className="chat-open" onClick={() => onOpen(message.id)}>
-              Show in Context
-            </LinkButton>
-          )}
-          {onReply && (
-            <LinkButton className="chat-open" onClick={() => onReply(message)}>
-              Reply
-            </LinkButton>
-          )}
+          {onOpen && <LinkButton label="Show in Context" className="chat-open" onClick={() => onOpen(message.id)} />}
+          {onReply && <LinkButton label="Reply" className="chat-open" onClick={() => onReply(message)} />}
         </header>
         {note?.replyTo && (
           <p className="muted small">

@@ -44,9 +44,7 @@ export function Reader({ rendered, input, call, pointed, onPoint }: ReaderProps)
         <span className="muted ellipsis grow">
           <Estimate of={tokens} />
         </span>
-        <Button small onClick={() => void copy(rendered.system, 'Copied the text')}>
-          Copy
-        </Button>
+        <Button small label="Copy" onClick={() => void copy(rendered.system, 'Copied the text')} />
       </div>
       {form === 'text' ? (
         <AsText rendered={rendered} pointed={pointed} onPoint={onPoint} />

@@ -138,9 +138,7 @@ export function NewSpace({ known, onClose, onCreated }: { known: readonly Entity
             />
           ))}
         </ul>
-        <Button icon={Plus} onClick={() => setMembers([...members, { entityId: undefined, name: '', type: 'agent' }])}>
-          Add member
-        </Button>
+        <Button icon={Plus} label="Add member" onClick={() => setMembers([...members, { entityId: undefined, name: '', type: 'agent' }])} />
       </div>
     </Sheet>
   );

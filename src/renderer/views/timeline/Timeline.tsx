@@ -29,9 +29,7 @@ export function TimelineView({ project }: { project: string }) {
                 actions={
                   <>
                     <ToCommit />
-                    <Button icon={Plus} onClick={() => setIsCreating(true)}>
-                      Create a space
-                    </Button>
+                    <Button icon={Plus} label="Create a space" onClick={() => setIsCreating(true)} />
                   </>
                 }
               >

@@ -90,9 +90,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
         </Checkbox>
         {wait.isOn && <WaitChoice others={space.members.filter((one) => one !== sender)} wait={wait} onChange={setWait} />}
         <span className="grow" />
-        <Button icon={Send} look="primary" type="submit" disabled={busy || text.trim() === ''}>
-          Send
-        </Button>
+        <Button icon={Send} look="primary" type="submit" label="Send" disabled={busy || text.trim() === ''} />
       </div>
     </form>
   );
@@ -158,11 +156,9 @@ function OpenRuns({ space, runs, disabled, onEnd }: { space: Space; runs: readon
         <li key={run.runId} className="badge">
           {space.members.find((member) => member.entityId === run.entityId)?.name} {runWords(run, isWorkedOn(run))}
           {run.status === 'running' && !isWorkedOn(run) && (
-            <LinkButton onClick={() => ask(runForm({ runId: run.runId }, 'Run here'))}>Run here…</LinkButton>
+            <LinkButton label="Run here…" onClick={() => ask(runForm({ runId: run.runId }, 'Run here'))} />
           )}
-          <LinkButton disabled={disabled} onClick={() => onEnd(run)}>
-            End run
-          </LinkButton>
+          <LinkButton label="End run" disabled={disabled} onClick={() => onEnd(run)} />
         </li>
       ))}
       {runs.length > shownRuns && <li className="muted">and {runs.length - shownRuns} more</li>}

@@ -77,9 +77,7 @@ function CustomRange({ from, to }: { from: string; to: string }) {
       <Input type="date" label="First day" value={days.from} onChange={(text) => setDays({ ...days, from: text })} />
       <span className="muted">–</span>
       <Input type="date" label="Last day" value={days.to} onChange={(text) => setDays({ ...days, to: text })} />
-      <Button type="submit" disabled={problem !== undefined}>
-        Show
-      </Button>
+      <Button type="submit" label="Show" disabled={problem !== undefined} />
       {problem && (
         <span role="alert" className="small tone-bad">
           {problem}

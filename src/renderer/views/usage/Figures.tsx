@@ -35,7 +35,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
         isGood={before && sums.cost < before.cost}
       >
         {before && <span>from {dollars(before.cost, isLowerBound(before))}</span>}
-        {sums.unpriced > 0 && <LinkButton onClick={list('cost IS NULL')}>{say.plural(sums.unpriced, 'call')} without a price</LinkButton>}
+        {sums.unpriced > 0 && <LinkButton label={`${say.plural(sums.unpriced, 'call')} without a price`} onClick={list('cost IS NULL')} />}
       </Figure>
       <Figure
         name="Tokens counted"
@@ -56,10 +56,10 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
           ))}
         </span>
         {sums.uncountedInputs > 0 && (
-          <LinkButton onClick={list('input_tokens IS NULL')}>{say.plural(sums.uncountedInputs, 'call')} without a counted input</LinkButton>
+          <LinkButton label={`${say.plural(sums.uncountedInputs, 'call')} without a counted input`} onClick={list('input_tokens IS NULL')} />
         )}
         {sums.uncountedOutputs > 0 && (
-          <LinkButton onClick={list('output_tokens IS NULL')}>{say.plural(sums.uncountedOutputs, 'call')} without a counted output</LinkButton>
+          <LinkButton label={`${say.plural(sums.uncountedOutputs, 'call')} without a counted output`} onClick={list('output_tokens IS NULL')} />
         )}
       </Figure>
       <Figure
@@ -71,7 +71,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
         isGood={before && sums.loss < before.loss}
       >
         {hitShare(sums) !== undefined && <span>{share(hitShare(sums))} of the input came from the cache</span>}
-        {sums.misses > 0 && <LinkButton onClick={list('cache_miss')}>{say.plural(sums.misses, 'miss', 'misses')}</LinkButton>}
+        {sums.misses > 0 && <LinkButton label={say.plural(sums.misses, 'miss', 'misses')} onClick={list('cache_miss')} />}
       </Figure>
       <ErrorFigure {...{ sums, before, range, chosen }} />
     </div>
@@ -95,9 +95,9 @@ function ErrorFigure({ sums, before, range, chosen }: FiguresProps) {
       }
       isGood={rate !== undefined && oldRate != null && rate < oldRate}
     >
-      {sums.results > 0 && <LinkButton onClick={list('is_error IS NOT NULL')}>in {say.plural(sums.results, 'tool call')}</LinkButton>}
+      {sums.results > 0 && <LinkButton label={`in ${say.plural(sums.results, 'tool call')}`} onClick={list('is_error IS NOT NULL')} />}
       {sums.toolCalls > sums.results && (
-        <LinkButton onClick={list('is_error IS NULL')}>{say.plural(sums.toolCalls - sums.results, 'call')} without a recorded result</LinkButton>
+        <LinkButton label={`${say.plural(sums.toolCalls - sums.results, 'call')} without a recorded result`} onClick={list('is_error IS NULL')} />
       )}
     </Figure>
   );

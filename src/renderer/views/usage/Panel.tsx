@@ -78,9 +78,7 @@ export function Panel(props: PanelProps) {
             ),
           }}
         />
-        <LinkButton className="small" onClick={() => askSql(callsSql(range, chosen))}>
-          List the calls
-        </LinkButton>
+        <LinkButton label="List the calls" className="small" onClick={() => askSql(callsSql(range, chosen))} />
       </section>
       <Largest {...props} />
       <Tools {...props} sums={sums} />
@@ -101,14 +99,12 @@ function Findings({ project }: { project: string }) {
     <section>
       <h3 className="row">
         <span className="grow">Findings in all sessions</span>
-        <LinkButton onClick={() => go({ view: 'findings' })}>{data ? `All ${say.exact(all)}` : 'All'}</LinkButton>
+        <LinkButton label={data ? `All ${say.exact(all)}` : 'All'} onClick={() => go({ view: 'findings' })} />
       </h3>
       <ul className="usage-rows">
         {found.slice(0, mostRules).map(({ rule, title, what, found }) => (
           <li key={rule}>
-            <LinkButton className="ellipsis" title={what} onClick={() => go({ view: 'findings', rule })}>
-              {title}
-            </LinkButton>
+            <LinkButton label={title} className="ellipsis" title={what} onClick={() => go({ view: 'findings', rule })} />
             <span className="num">{say.exact(found)}</span>
           </li>
         ))}
@@ -133,9 +129,10 @@ function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
         ))}
         {others.length > 0 && (
           <li>
-            <LinkButton onClick={() => (isBar ? go({ range: `${range.from}..${range.to}`, group: 'session', bar: undefined }) : setGroup('session'))}>
-              {say.plural(others.length, 'more session')}
-            </LinkButton>
+            <LinkButton
+              label={say.plural(others.length, 'more session')}
+              onClick={() => (isBar ? go({ range: `${range.from}..${range.to}`, group: 'session', bar: undefined }) : setGroup('session'))}
+            />
             <span className="num">
               {measured(
                 others.reduce((sum, [, one]) => sum + barHeight(one, measure), 0),
@@ -160,9 +157,7 @@ function Tools({ tools, toolSlices, sums: all, range, chosen }: PanelProps & { s
         {all.errors === 0 ? (
           <span className="muted">{rate}</span>
         ) : (
-          <LinkButton title="List the failed tool calls" onClick={() => askSql(toolCallsSql(range, chosen, ['is_error']))}>
-            {rate}
-          </LinkButton>
+          <LinkButton label={rate} title="List the failed tool calls" onClick={() => askSql(toolCallsSql(range, chosen, ['is_error']))} />
         )}
       </h3>
       <Answer query={tools} what="Cannot add up the tool calls" loading="Adding up the tool calls" lines={mostTools}>
@@ -187,12 +182,11 @@ function Rates({ slices, range, chosen }: Pick<PanelProps, 'slices' | 'range' | 
       {ordered.map(([tool, { errors, results }]) => (
         <li key={tool}>
           <LinkButton
+            label={tool}
             className="ellipsis"
             title={`List the calls of ${tool}`}
             onClick={() => askSql(toolCallsSql(range, chosen, [`name = ${quoted(tool)}`]))}
-          >
-            {tool}
-          </LinkButton>
+          />
           <span className="gauge">
             <span style={{ width: `${(errors / results / worst) * 100}%` }} />
           </span>
@@ -229,15 +223,17 @@ function EventList(props: PanelProps & { title: string; found: readonly Event[];
       <ul className="usage-rows">
         {found.slice(0, mostSessions).map((event) => (
           <li key={event.commit}>
-            <LinkButton className="ellipsis" onClick={() => open(event)}>
-              {say.firstLine(sessions.get(event.session)?.title ?? event.session, 80)}
-            </LinkButton>
+            <LinkButton
+              label={say.firstLine(sessions.get(event.session)?.title ?? event.session, 80)}
+              className="ellipsis"
+              onClick={() => open(event)}
+            />
             <span className="num muted">{rangeWords({ from: event.day, to: event.day })}</span>
           </li>
         ))}
         {found.length > mostSessions && (
           <li>
-            <LinkButton onClick={() => askSql(sql)}>List all</LinkButton>
+            <LinkButton label="List all" onClick={() => askSql(sql)} />
           </li>
         )}
       </ul>

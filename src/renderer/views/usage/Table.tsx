@@ -111,9 +111,7 @@ export function Table(props: TableProps) {
       </table>
       {rows.length > most && (
         <p className="usage-more row">
-          <Button small onClick={() => setMost(most + 500)}>
-            Show more
-          </Button>
+          <Button small label="Show more" onClick={() => setMost(most + 500)} />
           <span className="muted small">
             {say.exact(most)} of {say.plural(rows.length, 'row')} shown
           </span>
@@ -202,9 +200,12 @@ export function SessionName({ id, sessions }: { id: string; sessions: ReadonlyMa
       <span className="inline-row" title={agentName(found.agent)}>
         <AgentMark agent={found.agent} />
       </span>
-      <LinkButton className="ellipsis" title={`Open ${found.title}`} onClick={() => openSession(id, sessions)}>
-        {groupName(id, 'session', sessions)}
-      </LinkButton>
+      <LinkButton
+        label={groupName(id, 'session', sessions)}
+        className="ellipsis"
+        title={`Open ${found.title}`}
+        onClick={() => openSession(id, sessions)}
+      />
     </span>
   );
 }
@@ -256,7 +257,7 @@ function Inside(props: RowProps) {
       {others > 0 && (
         <tr className="usage-inside">
           <td colSpan={columns.length + 1 + (whole > 0 ? 1 : 0) + (before ? 1 : 0)}>
-            <LinkButton onClick={showAll}>{say.plural(others, 'more session')}</LinkButton>
+            <LinkButton label={say.plural(others, 'more session')} onClick={showAll} />
           </td>
         </tr>
       )}

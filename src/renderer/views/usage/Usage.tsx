@@ -42,9 +42,7 @@ export function UsageView({ project }: { project: string }) {
 const Uncounted = ({ left }: { left: number }) => (
   <div className="notice-line" role="status">
     <span className="grow">{say.plural(left, 'commit')} not counted yet: another program was writing to the project.</span>
-    <Button small onClick={() => void refreshProject()}>
-      Count again
-    </Button>
+    <Button small label="Count again" onClick={() => void refreshProject()} />
   </div>
 );
 
@@ -197,7 +195,7 @@ function BudgetWarning({ range, over, budget }: { range: Range; over: UsageSessi
       {worst && (
         <>
           , at most {say.money(worst.spent)} on{' '}
-          <LinkButton onClick={() => setRange(`${worst.key}..${worst.key}`)}>{rangeWords({ from: worst.key, to: worst.key })}</LinkButton>
+          <LinkButton label={rangeWords({ from: worst.key, to: worst.key })} onClick={() => setRange(`${worst.key}..${worst.key}`)} />
         </>
       )}
     </span>

@@ -1,3 +1,4 @@
+import { countLeading } from '../../parts';
 import type { Range } from './ranges';
 import { type ChosenFacets, type CountName, facets, matching, type ShownGrouping, type Slices, type UsageFacet } from './slices';
 
@@ -187,18 +188,11 @@ export function stacksOf(
   return stacks;
 }
 
-/** The bar that contains a day, by halving; -1 if none does. */
+/** The bar that contains a day; -1 if none does. */
 export function barAt(bars: readonly Range[], day: string): number {
-  let [low, high] = [0, bars.length - 1];
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const bar = bars[middle];
-    if (!bar) return -1;
-    if (day < bar.from) high = middle - 1;
-    else if (day > bar.to) low = middle + 1;
-    else return middle;
-  }
-  return -1;
+  const at = countLeading(bars.length, (place) => (bars[place] as Range).to < day);
+  const bar = bars[at];
+  return bar && day >= bar.from ? at : -1;
 }
 
 /** Round values for the lines of a chart, from 0 to at least `most`. */
