@@ -15,6 +15,7 @@ import { useStartup } from './startup';
 import { TopBar } from './TopBar';
 import { useAnswers } from './useAnswers';
 
+/** The whole window. */
 export function App() {
   const current = useNavigation(({ route }) => route);
   const dropping = useDrop();

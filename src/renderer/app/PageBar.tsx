@@ -24,6 +24,7 @@ export function PageBar() {
   return <PageLinks place={view.place} className="page-bar rigid nowrap line-below row" />;
 }
 
+/** Links to the views of a place. */
 export function PageLinks({ place, className }: { place: Parameters<typeof viewsIn>[0]; className: string }) {
   const shown = useNavigation(({ route }) => route.view);
   return (

@@ -30,6 +30,7 @@ const sheets: { readonly [Kind in OpenSheet['kind']]: (sheet: Extract<OpenSheet,
   link: ({ href }) => <LinkSheet href={href} />,
 };
 
+/** The sheet or dialog that is open. */
 export function Sheets() {
   const sheet = useUi((ui) => ui.sheet);
   // An open sheet contains the question itself.
@@ -116,6 +117,7 @@ export const words: readonly (readonly [word: string, meaning: string])[] = [
   ['Fork', 'A new branch that starts at a turn or an entry, with or without an edit.'],
 ];
 
+/** The words of the window with their meanings. */
 export function WordSheet() {
   return (
     <Sheet title="What the words mean" kind="side" onClose={dismiss}>

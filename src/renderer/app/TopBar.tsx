@@ -5,6 +5,7 @@ import { useTitle } from './keys';
 import { toggleInspector, useInspector } from './panes';
 import { useCrumbs } from './useCrumbs';
 
+/** The bar at the top: history, the breadcrumb, search, and the inspector's button. */
 export function TopBar() {
   const { canBack, canForward } = useNavigation();
   const inspector = useInspector();

@@ -17,6 +17,7 @@ export function useInspector(): 'beside' | 'drawer' | 'hidden' | undefined {
   return isOut ? (hasRoom ? 'beside' : 'drawer') : 'hidden';
 }
 
+/** Shows or hides the inspector, if the view has one. */
 export function toggleInspector(): void {
   if (hasInspector(route(), useProject.getState().state)) toggleInspectorPane();
 }

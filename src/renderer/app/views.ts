@@ -115,9 +115,11 @@ export function requireView(id: ViewName): ViewDefinition {
 /** The views of a place that do not open from a selection. */
 export const viewsIn = (place: PlaceId): readonly ViewDefinition[] => views.filter((view) => view.place === place && !isPage(view.id));
 
+/** The view with which a place opens. */
 export const firstViewIn = (place: PlaceId): ViewName => viewsIn(place)[0]?.id ?? 'sessions';
 
 /** The view that a page goes back to. */
 export const backFrom = ({ from }: Pick<Route, 'from'>): ViewDefinition => requireView(from ?? 'chain');
 
+/** The current place of the window. */
 export const findPlace = (at: Pick<Route, 'view' | 'from'>): PlaceId => (isPage(at.view) ? backFrom(at) : requireView(at.view)).place;

@@ -1,7 +1,7 @@
 import { CircleAlert, Copy, RotateCcw } from 'lucide-react';
 import { type ComponentProps, isValidElement, type ReactElement, type ReactNode, useEffect, useRef } from 'react';
 import { useConnection } from '../client';
-import { copy, type Query, type Task, useOpenDir } from '../state';
+import { copy, type Query, type TaskState, useOpenDir } from '../state';
 import { Button, type Icon } from './buttons';
 import { RepairButton } from './Damaged';
 import { describeProblem, isAway } from './problem';
@@ -143,7 +143,7 @@ export const ProblemLine = ({ children }: { children: ReactNode }) => (
 );
 
 /** The error of a task that failed. */
-export const TaskProblem = ({ task }: { task: Task<unknown> }) =>
+export const TaskProblem = ({ task }: { task: TaskState<unknown> }) =>
   task.state === 'failed' && <ProblemLine>{describeProblem(task.error).message}</ProblemLine>;
 
 /** A line in place of content that could not be read, or above a list that lacks such content. */

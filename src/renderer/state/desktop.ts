@@ -42,6 +42,7 @@ const key = 'stemma.notifyTurns';
 /** Whether a person asked for a notification when a turn ends. */
 export const useNotifyTurns = create<{ readonly on: boolean }>(() => ({ on: localStorage.getItem(key) === 'on' }));
 
+/** Turns notifications on or off, and remembers it. */
 export function setNotifyTurns(on: boolean): void {
   localStorage.setItem(key, on ? 'on' : 'off');
   useNotifyTurns.setState({ on });

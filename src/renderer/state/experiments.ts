@@ -12,6 +12,7 @@ export interface ExperimentJob extends BackgroundJob {
 /** `revision` goes up when any experiment changes; views then load it again. */
 export const useExperiments = create(() => ({ revision: 0 }));
 
+/** Makes views load experiments again. */
 export const experimentsChanged = (): void => useExperiments.setState(({ revision }) => ({ revision: revision + 1 }));
 
 const { useJobs, begin } = backgroundJobs<ExperimentJob>();

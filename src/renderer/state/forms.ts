@@ -90,6 +90,7 @@ export const textIn = (values: FormValues, name: string): string => {
 /** The text of a field; undefined if it is empty. */
 export const givenIn = (values: FormValues, name: string): string | undefined => textIn(values, name) || undefined;
 
+/** Whether a box is checked. */
 export const isYes = (values: FormValues, name: string): boolean => values[name] === true;
 
 /** The ids of a field in their order. */
@@ -98,6 +99,7 @@ export const picksIn = (values: FormValues, name: string): string[] => {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 };
 
+/** The rows of a field. */
 export const rowsIn = (values: FormValues, name: string): FormValues[] => {
   const value = values[name];
   return Array.isArray(value) ? value.filter((one): one is FormValues => typeof one === 'object') : [];
@@ -153,6 +155,7 @@ export interface FormProblem {
   readonly message: string;
 }
 
+/** The first required field that is empty. */
 export function missingIn(fields: readonly FormField[], values: FormValues, at = ''): FormProblem | undefined {
   for (const field of fields) {
     if (field.shown && !field.shown(values)) continue;

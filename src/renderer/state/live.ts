@@ -85,6 +85,7 @@ export function newest(next: ReadonlyMap<ContextId, ContextId>, from: ContextId)
   return commits === 0 ? undefined : { id, commits };
 }
 
+/** Loads the state of live capture. */
 export async function readCapture(): Promise<void> {
   const capture = await api.capture.status({}).catch(() => undefined);
   if (capture) useLive.setState({ capture });

@@ -16,6 +16,7 @@ export const useNavigation = create<Navigation>(() => ({ route: parseRoute(locat
 
 const follow = () => useNavigation.setState({ route: parseRoute(location.hash), canBack: position() > 0, canForward: position() < farthest });
 
+/** The current address. */
 export const route = (): Route => useNavigation.getState().route;
 
 /** The address after a change. Further commits of a comparison go when a main one changes. A page keeps the view that it was opened from. */
@@ -54,9 +55,11 @@ export const placeLink = (to: Partial<Route>) => ({
 /** Opens the context of a commit at its end. */
 export const openContext = (commit: Route['commit']): void => go({ view: 'context', commit, entry: undefined, stop: undefined });
 
+/** Opens a comparison of two commits. */
 export const openComparison = (commit: Route['commit'], against: Route['against']): void =>
   go({ view: 'compare', commit, against, entry: undefined });
 
+/** Opens a box. */
 export const openBox = (box: string | undefined): void => go({ view: 'boxes', box, card: undefined });
 
 /** Changes the address without a new history step, so that moving a selection does not fill the history. */

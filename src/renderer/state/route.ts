@@ -27,6 +27,7 @@ export type ViewName = (typeof views)[number];
 /** Views that open from a selection. Each has a way back to the view it was opened from. */
 const pages: readonly ViewName[] = ['compare', 'run'];
 
+/** Whether a view is a page that opens from a selection. */
 export const isPage = (view: ViewName): boolean => pages.includes(view);
 
 export const settingsPages = ['appearance', 'providers', 'summaries', 'prices', 'storage', 'replicas', 'team', 'updates'] as const;
@@ -125,6 +126,7 @@ export function parseRoute(hash: string): Route {
   return { view, ...parts, from, settings: former?.settings ?? parts.settings };
 }
 
+/** The hash of an address that leads to the place. */
 export function formatRoute({ view, ...parts }: Route): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(parts)) if (value) params.set(name, value);

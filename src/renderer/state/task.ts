@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-export type Task<T> =
+export type TaskState<T> =
   | { readonly state: 'idle' }
   | { readonly state: 'running'; readonly stop: () => void }
   | { readonly state: 'done'; readonly result: T }
@@ -10,15 +10,15 @@ export type Task<T> =
  * Something that a person asks for, one at a time: its state, what starts it, and what forgets how it ended. It is aborted when the person stops it
  * or the component unmounts.
  */
-export function useTask<T>(): readonly [Task<T>, (work: (signal: AbortSignal) => Promise<T>) => Promise<void>, () => void] {
-  const [task, setTask] = useState<Task<T>>({ state: 'idle' });
+export function useTask<T>(): readonly [TaskState<T>, (work: (signal: AbortSignal) => Promise<T>) => Promise<void>, () => void] {
+  const [task, setTask] = useState<TaskState<T>>({ state: 'idle' });
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
   const start = useCallback(async (work: (signal: AbortSignal) => Promise<T>) => {
     running.current?.abort();
     const controller = new AbortController();
     running.current = controller;
-    const settle = (next: Task<T>): void => {
+    const settle = (next: TaskState<T>): void => {
       if (!controller.signal.aborted) setTask(next);
     };
     const stop = (): void => {

@@ -14,11 +14,13 @@ export const useTickets = create<{
   readonly revision: number;
 }>(() => ({ actor: localStorage.getItem(actorKey) || 'me', revision: 0 }));
 
+/** Sets and remembers the name under which the person writes in tickets. */
 export function setActor(actor: string): void {
   localStorage.setItem(actorKey, actor);
   useTickets.setState({ actor });
 }
 
+/** Makes ticket lists reload. */
 export const ticketsChanged = (): void => useTickets.setState(({ revision }) => ({ revision: revision + 1 }));
 
 export type TicketAtCommit = Awaited<ReturnType<typeof api.ticket.ofContexts>>[number];

@@ -88,9 +88,11 @@ export function setLook(look: { readonly theme: ThemeChoice } | { readonly contr
 systemIsDark.addEventListener('change', applyTheme);
 systemWantsContrast.addEventListener('change', applyTheme);
 
+/** Opens a sheet or dialog. */
 export const show = (sheet: Sheet): void => useUi.setState({ sheet, drawer: false });
 /** Opens a form as a sheet. */
 export const ask = (form: FormSpec): void => show({ kind: 'form', form });
+/** Closes the sheet or dialog. */
 export const dismiss = (): void => useUi.setState({ sheet: undefined });
 
 /** Window widths with room for the inspector beside the view. */
@@ -126,6 +128,7 @@ const noticeMs = { plain: 2_400, offering: 60_000 };
 const undoable: NoticeAct[] = [];
 const maxUndoable = 20;
 
+/** Undoes the last action of the window that can be undone. */
 export function undoLast(): void {
   const last = undoable.pop();
   if (!last) {
@@ -136,6 +139,7 @@ export function undoLast(): void {
   last.act();
 }
 
+/** Shows a short message, with an optional action. */
 export function notify(notice: string, given?: NoticeAct): void {
   const noticeAct = given?.name === 'Undo' ? rememberUndo(given) : given;
   clearTimeout(noticeTimer);
@@ -158,6 +162,7 @@ function rememberUndo({ name, act }: NoticeAct): NoticeAct {
   return undo;
 }
 
+/** Removes the message. */
 export function dismissNotice(): void {
   clearTimeout(noticeTimer);
   useUi.setState({ notice: undefined, noticeAct: undefined });
@@ -173,6 +178,7 @@ export async function copy(text: string, what = 'Copied'): Promise<void> {
   }
 }
 
+/** Downloads content as a file of the given name and media type. */
 export function download(content: string | Uint8Array<ArrayBuffer>, name: string, type: string): void {
   const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement('a');

@@ -32,6 +32,7 @@ import {
 import { Checks } from './Checks';
 import { Results } from './Results';
 
+/** One experiment: its checks, cases and results. */
 export function ExperimentPage({ project, experimentId }: { project: string; experimentId: string }) {
   const revision = useExperiments((state) => state.revision);
   const query = useKeptQuery(experimentId, `${project} ${experimentId} ${revision}`, (signal) => api.experiment.get({ experimentId }, { signal }));
@@ -134,13 +135,9 @@ function PageHead({ project, experiment, job }: { project: string; experiment: E
       {job?.isRunning ? (
         <Button icon={Square} label="Stop" onClick={job.stop} />
       ) : (
-        <Button
-          look="primary"
-          icon={Play}
-          label={results.length ? 'Run all again' : 'Run all'}
-          disabled={cases.length === 0}
-          onClick={() => void startExperiment(project, experimentId)}
-        />
+        <Button look="primary" icon={Play} disabled={cases.length === 0} onClick={() => void startExperiment(project, experimentId)}>
+          {results.length ? 'Run all again' : 'Run all'}
+        </Button>
       )}
     </header>
   );

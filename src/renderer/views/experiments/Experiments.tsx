@@ -6,6 +6,7 @@ import { Answer, DamagedMark, Empty, SearchField, say, When } from '../../parts'
 import { go, useExperiments, useKeptQuery, useNavigation } from '../../state';
 import { ExperimentPage } from './ExperimentPage';
 
+/** The experiments of the project, or the selected one. */
 export function ExperimentsView({ project }: { project: string }) {
   const experiment = useNavigation(({ route }) => route.experiment);
   return experiment ? <ExperimentPage key={`${project} ${experiment}`} project={project} experimentId={experiment} /> : <List project={project} />;

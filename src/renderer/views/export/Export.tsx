@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId, ExportFormat, ExportUse, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Copyable, describeProblem, Input, Sheet, Switch, say, sending } from '../../parts';
-import { bytesIn, choosePaths, copy, dismiss, download, isDesktop, type Task } from '../../state';
+import { bytesIn, choosePaths, copy, dismiss, download, isDesktop, type TaskState } from '../../state';
 import { RedactionChoice } from './Redactions';
 import { type ExportResult, spanFormat, useExport } from './useExport';
 
@@ -123,7 +123,7 @@ function Actions({ exporting, fileName, isMain }: { exporting: Exporting; fileNa
   );
 }
 
-function Outcome({ state, format }: { state: Task<ExportResult>; format: ExportFormat | undefined }) {
+function Outcome({ state, format }: { state: TaskState<ExportResult>; format: ExportFormat | undefined }) {
   if (state.state === 'failed')
     return (
       <p className="notice-line error" role="alert" ref={intoView}>

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { ContextId, ExportFormat, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { type Query, type Task, useQuery, useTask } from '../../state';
+import { type Query, type TaskState, useQuery, useTask } from '../../state';
 
 /** The format in which a collector receives a context. */
 export const spanFormat = 'otlp-v1';
@@ -70,7 +70,7 @@ export function useExport(commit: ContextId, given: Stop) {
 const firstChoice = (formats: readonly ExportFormat[]): string | undefined => (formats.find(({ tier }) => tier === 'native') ?? formats[0])?.format;
 
 /** Why an export cannot start yet: the replacements of a redaction must be shown before anything is written. */
-function reasonToWait(formats: Query<unknown>, found: Query<unknown>, { state }: Task<unknown>): string | undefined {
+function reasonToWait(formats: Query<unknown>, found: Query<unknown>, { state }: TaskState<unknown>): string | undefined {
   if (state === 'running') return 'Writing…';
   if (formats.status === 'failed') return 'The formats could not be listed';
   if (formats.status !== 'done') return 'Checking what each format can hold…';

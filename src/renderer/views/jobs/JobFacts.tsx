@@ -9,6 +9,7 @@ import { limitRows, performerName } from './words';
 
 const link = (name: string, act: () => void): ReactNode => <LinkButton label={name} onClick={act} />;
 
+/** The performer of a job, its usage of the limits, and the links to its work. */
 export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChange: () => void }) {
   const isRunning = job.status === 'running';
   return (
@@ -19,12 +20,9 @@ export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChan
         ) : (
           <Button icon={Play} label="Run again…" onClick={() => ask(runForm(job.what, 'Run again'))} />
         )}
-        <Button
-          icon={Hand}
-          label="Take over"
-          title="Stops the job, and lets you continue where it stopped"
-          onClick={attempt(() => takeOver(job, onChange))}
-        />
+        <Button icon={Hand} title="Stops the job, and lets you continue where it stopped" onClick={attempt(() => takeOver(job, onChange))}>
+          Take over
+        </Button>
       </div>
       {job.error !== null && <p className="notice-line error">{job.error}</p>}
       <Facts

@@ -13,6 +13,7 @@ const drawn = 300;
 /** Within this many pixels of the end, the list follows new lines. */
 const nearEnd = 40;
 
+/** The events of a job as they happen, and its questions. */
 export function JobStream({ job, onChange }: { job: Job; onChange: () => void }) {
   const { events, loaded, error } = useJobLog(job.jobId);
   const all = useMemo(() => linesOfJob(events), [events]);

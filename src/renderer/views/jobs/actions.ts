@@ -3,6 +3,7 @@ import { api } from '../../client';
 import { findAgent, notifyProblem } from '../../parts';
 import { go, notify, openContext, refreshProject, show } from '../../state';
 
+/** Stops a job at once. */
 export const stopJob = ({ jobId }: Job, onDone: () => void): Promise<void> =>
   api.runner
     .stop({ jobId })
@@ -10,6 +11,7 @@ export const stopJob = ({ jobId }: Job, onDone: () => void): Promise<void> =>
     .then(onDone)
     .then(() => notify('Stopped. What was finished stays.'), notifyProblem);
 
+/** Answers a question of a job. */
 export async function answerJob({ jobId }: Job, requestId: string, allow: boolean, note: string): Promise<void> {
   await api.runner.answer({ jobId, requestId, allow, ...(note.trim() !== '' && { note }) });
 }

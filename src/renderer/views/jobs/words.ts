@@ -3,6 +3,7 @@ import { agents, say } from '../../parts';
 
 const defaultLimits = { calls: 50, minutes: 30 };
 
+/** The performer of a job in words. */
 export const performerName = (performer: Performer): string =>
   'agent' in performer
     ? agents[performer.agent].name
@@ -52,6 +53,7 @@ export const runTime = ({ startedAt, endedAt }: Pick<Job, 'startedAt' | 'endedAt
 
 const dollars = (amount: number): string => say.money({ amount, currency: 'USD' });
 
+/** The usage of a job in one line. */
 export const usedText = ({ used }: Pick<Job, 'used'>): string =>
   [
     say.plural(used.calls, 'call'),
@@ -69,6 +71,7 @@ export interface LimitRow {
   readonly share: number | undefined;
 }
 
+/** The used share of each limit of a job. */
 export function limitRows(job: Pick<Job, 'used' | 'limits' | 'startedAt' | 'endedAt'>, now: number): readonly LimitRow[] {
   const { used } = job;
   const limits: RunLimits = { ...defaultLimits, ...job.limits };

@@ -31,6 +31,7 @@ async function readProfile(name: string) {
   return { versions, rules: rules.filter(isFor).length };
 }
 
+/** A profile: its content, the work that it may start, and its versions. */
 export function ProfilePane({ project, name }: { project: string; name: string }) {
   const query = useProjectQuery(`${project} ${name}`, `${project} profile ${name}`, () => readProfile(name));
   return (
@@ -42,12 +43,9 @@ export function ProfilePane({ project, name }: { project: string; name: string }
             <span className="muted">{say.plural(versions.length, 'version')}</span>
             <span className="grow" />
             <Button small icon={Play} label="Launch an agent…" onClick={() => void askToLaunch(name)} />
-            <Button
-              small
-              icon={ShieldCheck}
-              label="Allow to start…"
-              onClick={() => ask(ruleForm({ kind: 'agent', name }, () => void refreshProject()))}
-            />
+            <Button small icon={ShieldCheck} onClick={() => ask(ruleForm({ kind: 'agent', name }, () => void refreshProject()))}>
+              Allow to start…
+            </Button>
             <Button small icon={Pencil} label="Edit…" onClick={() => ask(profileForm(versions[0]?.card, name))} />
             <IconButton small icon={Trash2} label={`Delete the profile ${name}`} onClick={attempt(() => deleteProfile(name))} />
           </header>

@@ -7,6 +7,7 @@ import { NameList } from './NameList';
 import { ProfilePane } from './ProfilePane';
 import { Templates } from './Templates';
 
+/** Profiles or templates: a list, and the selected one. */
 export function ProfilesView({ project }: { project: string }) {
   const shown = useNavigation(({ route }) => route.kinds) === 'templates' ? 'templates' : 'profiles';
   return (
@@ -22,12 +23,9 @@ export function ProfilesView({ project }: { project: string }) {
           ]}
         />
         <span className="grow" />
-        <Button
-          small
-          icon={Plus}
-          label={shown === 'profiles' ? 'New profile' : 'New template'}
-          onClick={() => ask(shown === 'profiles' ? profileForm() : templateForm())}
-        />
+        <Button small icon={Plus} onClick={() => ask(shown === 'profiles' ? profileForm() : templateForm())}>
+          {shown === 'profiles' ? 'New profile' : 'New template'}
+        </Button>
       </div>
       {shown === 'profiles' ? <ProfileList project={project} /> : <Templates project={project} />}
     </section>

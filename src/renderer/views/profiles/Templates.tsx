@@ -7,6 +7,7 @@ import { Answer, attempt, Button, Empty, Estimate, Facts, FoldedText, Id, say } 
 import { ask, bytesIn, download, go, useNavigation, useProjectQuery, useQuery } from '../../state';
 import { NameList } from './NameList';
 
+/** The templates in versions, and the content of the selected one. */
 export function Templates({ project }: { project: string }) {
   const chosen = useNavigation(({ route }) => route.template);
   const query = useProjectQuery(project, `${project} templates`, () => api.template.list({}));

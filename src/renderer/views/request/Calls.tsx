@@ -24,6 +24,7 @@ interface CallsProps {
   readonly onChoose: (requestId: string) => void;
 }
 
+/** The calls of a history in the order sent, one row each. */
 export function Calls({ calls, numbers, turns, places, place, folder, onChoose }: CallsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const at = places.indexOf(place);

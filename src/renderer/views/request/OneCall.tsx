@@ -15,6 +15,7 @@ const usage = ({ tokens }: RequestRow): string => {
   return parts.length ? `${parts.join(', ')}, counted` : 'count not recorded';
 };
 
+/** One call: its facts, what changed since another call, and the request in full. */
 export function OneCall(listed: ListedRequest) {
   const { project, row } = listed;
   const query = useQuery(`${project} ${row.requestId}`, (signal) => api.request.get({ requestId: row.requestId }, { signal }));

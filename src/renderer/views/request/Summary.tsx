@@ -16,6 +16,7 @@ interface SummaryProps {
   readonly actions: ReactNode;
 }
 
+/** The cost of one call, its use of the cache, and the content of its window. */
 export function Summary({ project, call, number, turn, before, actions }: SummaryProps) {
   const { tokens, window, limit, cost, cache, waitMs, flaw } = call;
   return (

@@ -175,6 +175,7 @@ const partNames = {
   params: ['parameters', 'generationConfig'],
 } as const;
 
+/** Whether the list of missing fields contains this part. */
 export const isMissing = (part: keyof typeof partNames, missing: readonly string[]): boolean =>
   partNames[part].some((name) => missing.includes(name));
 

@@ -14,6 +14,7 @@ export const largeJump = 5_000;
 /** Whether the call missed the cache of the previous call. A call has no miss if the cache was empty or its reads were not counted. */
 export const isMiss = ({ cache, tokens }: UsageCall): boolean =>
   !cache.hit && cache.cause !== undefined && cache.cause !== 'first' && tokens.cacheRead !== null;
+/** Whether the input is much larger than the input of the previous call. */
 export const isJump = ({ added, cache }: UsageCall): boolean => added !== null && added >= largeJump && cache.cause !== 'first';
 
 /** The most expensive miss, by price; misses without a price are compared by tokens. */
@@ -47,6 +48,7 @@ export interface CallMark {
   readonly model: string | undefined;
 }
 
+/** The marks of the calls, by request. */
 export function marksOf(calls: readonly UsageCall[]): ReadonlyMap<string, CallMark> {
   const marks = new Map<string, CallMark>();
   let before: UsageCall | undefined;
@@ -78,6 +80,7 @@ export function nextPlace(calls: readonly UsageCall[], from: number, matches: (c
 export const readShare = ({ tokens, window }: UsageCall): number | null =>
   window === null || window === 0 || tokens.cacheRead === null ? null : tokens.cacheRead / window;
 
+/** Adds up the calls of a list. */
 export function totalsOf(calls: readonly UsageCall[]) {
   const sum = (prices: readonly (UsageCall['cost'] | undefined)[]): UsageCall['cost'] => {
     const known = prices.flatMap((price) => price ?? []);
@@ -107,6 +110,7 @@ const missTitles: Readonly<Record<Exclude<NonNullable<UsageCall['cache']['cause'
   unknown: 'The prefix changed; why is not recorded',
 };
 
+/** The sentence for a miss. */
 export function missTitle({ cache: { cause = 'unknown', idleMs } }: UsageCall, isFirst = false): string {
   if (cause === 'first') return isFirst ? 'First call of the conversation' : 'First call after a compaction';
   if (cause === 'expired' && idleMs !== undefined) return `${missTitles.expired} after ${say.duration(Math.round(idleMs / 60_000) * 60_000)}`;

@@ -7,6 +7,7 @@ export const priceText = (cost: UsageCall['cost']): string => (cost === null ? '
 /** The cost of a call, or why it has none. */
 export const costText = ({ cost, window }: UsageCall): string => (cost === null && window === null ? 'not recorded' : priceText(cost));
 
+/** The purpose of a call outside the conversation. */
 export const besideWords = (purpose: string): string => `${purpose}, beside the conversation`;
 
 /** The source of the input count of a call. */

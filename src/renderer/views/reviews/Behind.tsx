@@ -42,12 +42,9 @@ export function Behind(props: { project: string; contextId: ContextId; tip: Cont
                 onClick={() => now && openComparison(commit.id, now)}
               />
               <Button small icon={GitFork} label="Fork" onClick={() => show({ kind: 'fork', commit: commit.id, stop: 'compaction' })} />
-              <Button
-                small
-                icon={Play}
-                label="Resume…"
-                onClick={() => show({ kind: 'resume', commit: tip ?? commit.id, agent: findAgent(commit.format) })}
-              />
+              <Button small icon={Play} onClick={() => show({ kind: 'resume', commit: tip ?? commit.id, agent: findAgent(commit.format) })}>
+                Resume…
+              </Button>
             </div>
           </>
         )}

@@ -90,6 +90,7 @@ function Moving({ ticket, to, onClose }: { ticket: Ticket; to: TicketStatus | un
 
 const verdicts = ['approved', 'changes_requested', 'commented'] as const satisfies readonly Verdict[];
 
+/** Records a reviewer's verdict. */
 export function VerdictSheet({ ticket: { ticketId }, reviewer, onClose }: { ticket: Ticket; reviewer: string; onClose: () => void }) {
   const [verdict, setVerdict] = useState<(typeof verdicts)[number]>('approved');
   const [reason, setReason] = useState('');
@@ -111,6 +112,7 @@ export function VerdictSheet({ ticket: { ticketId }, reviewer, onClose }: { tick
   );
 }
 
+/** Changes the reviewers of a ticket. */
 export function ReviewersSheet({ ticket: { ticketId, reviewers }, onClose }: { ticket: Ticket; onClose: () => void }) {
   const [names, setNames] = useState(reviewers.map(({ name }) => name).join(', '));
   const by = useTickets((state) => state.actor);

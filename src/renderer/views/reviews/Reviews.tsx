@@ -17,6 +17,7 @@ import { Actor } from './writing';
 
 type TicketsAs = NonNullable<Route['tickets']> | 'board';
 
+/** The tickets of a project, or the open ticket. */
 export function ReviewsView({ project }: { project: string }) {
   const ticket = useNavigation(({ route }) => route.ticket);
   return ticket ? <TicketPage key={`${project} ${ticket}`} project={project} ticketId={ticket} /> : <Tickets key={project} project={project} />;

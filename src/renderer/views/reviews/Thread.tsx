@@ -77,12 +77,9 @@ function Message({ message }: { message: TicketThread['messages'][number] }) {
         <When at={message.at} className="muted" />
         {!message.current && <span className="badge">not continued</span>}
         <span className="grow" />
-        <LinkButton
-          label={say.shortId(message.commit)}
-          className="mono"
-          title={`${message.commit}\nOpen the context up to here`}
-          onClick={() => openContext(message.commit)}
-        />
+        <LinkButton className="mono" title={`${message.commit}\nOpen the context up to here`} onClick={() => openContext(message.commit)}>
+          {say.shortId(message.commit)}
+        </LinkButton>
         <IconButton small icon={GitFork} label="Fork from here" onClick={() => show({ kind: 'fork', commit: message.commit, stop: 'compaction' })} />
       </header>
       {message.tools.length > 0 && <p className="muted small">used {message.tools.join(', ')}</p>}

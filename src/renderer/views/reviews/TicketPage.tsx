@@ -101,12 +101,9 @@ function Main({ project, data, onMore, onAsk }: { project: string; data: Read; o
         </Part>
       )}
       {children.total > children.rows.length && (
-        <Button
-          small
-          look="plain"
-          label={`${say.exact(children.total - children.rows.length)} more child tickets: show ${Math.min(childrenShown, children.total - children.rows.length)}`}
-          onClick={onMore}
-        />
+        <Button small look="plain" onClick={onMore}>
+          {say.exact(children.total - children.rows.length)} more child tickets: show {Math.min(childrenShown, children.total - children.rows.length)}
+        </Button>
       )}
       {ticket.dependsOn.length > 0 && (
         <Part name="Depends on">
@@ -213,13 +210,9 @@ function Moves({ ticket, onAsk }: AskingProps) {
       {[...allowed]
         .sort((a, b) => Number(b === primary) - Number(a === primary))
         .map((to) => (
-          <Button
-            key={to}
-            small
-            label={ticket.type === 'review_finding' && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
-            {...(to === primary && { look: 'primary' as const })}
-            onClick={() => onAsk({ kind: 'move', to })}
-          />
+          <Button key={to} small {...(to === primary && { look: 'primary' as const })} onClick={() => onAsk({ kind: 'move', to })}>
+            {ticket.type === 'review_finding' && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
+          </Button>
         ))}
       {obstacles.length > 0 && <span className="muted small">Cannot be closed yet: {obstacles.join('; ')}.</span>}
     </fieldset>
@@ -239,11 +232,9 @@ function ReviewersOf({ ticket, onAsk }: AskingProps) {
             </span>
             <span className="grow" />
             {isInReview && (
-              <Button
-                small
-                label={verdict === 'pending' ? 'Give a verdict' : 'Change the verdict'}
-                onClick={() => onAsk({ kind: 'verdict', reviewer: name })}
-              />
+              <Button small onClick={() => onAsk({ kind: 'verdict', reviewer: name })}>
+                {verdict === 'pending' ? 'Give a verdict' : 'Change the verdict'}
+              </Button>
             )}
           </li>
         ))}

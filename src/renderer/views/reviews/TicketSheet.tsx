@@ -18,6 +18,7 @@ interface TicketSheetProps {
   readonly onSaved: (ticketId: string) => void;
 }
 
+/** Creates a ticket or a finding, or changes one. */
 export function TicketSheet({ ticket, parent, people, onClose, onSaved }: TicketSheetProps) {
   const [title, setTitle] = useState(ticket?.title ?? '');
   const [body, setBody] = useState(ticket?.body ?? '');

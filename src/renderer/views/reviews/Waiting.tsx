@@ -120,42 +120,23 @@ export function Start({ event, here = false, children }: StartProps) {
               <Button small icon={Play} label="Resume…" onClick={attempt(() => resume(event.contextId as ContextId))} />
             </>
           )}
-          <Button
-            small
-            icon={Eye}
-            label="What it reads"
-            aria-expanded={reads}
-            title="The next call of a model that works on this"
-            onClick={() => setReads(!reads)}
-          />
+          <Button small icon={Eye} aria-expanded={reads} title="The next call of a model that works on this" onClick={() => setReads(!reads)}>
+            What it reads
+          </Button>
           {!isWorkedOn((what) => 'eventId' in what && what.eventId === event.event) && (
             <Button small icon={CirclePlay} label="Run here…" onClick={() => ask(runForm({ eventId: event.event }, 'Run here'))} />
           )}
           {event.state === 'waiting' && (
-            <Button
-              small
-              icon={Hand}
-              label="Take"
-              disabled={busy}
-              title={`Record that ${actor} is doing this`}
-              onClick={() => void acknowledge('taken')}
-            />
+            <Button small icon={Hand} disabled={busy} title={`Record that ${actor} is doing this`} onClick={() => void acknowledge('taken')}>
+              Take
+            </Button>
           )}
-          <Button
-            small
-            icon={Check}
-            label={event.task === 'verify_resolution' ? 'Verified' : 'Done'}
-            disabled={busy}
-            onClick={() => void acknowledge('done')}
-          />
-          <Button
-            small
-            icon={X}
-            label="Dismiss"
-            disabled={busy}
-            title="This does not need to be done"
-            onClick={() => void acknowledge('dismissed')}
-          />
+          <Button small icon={Check} disabled={busy} onClick={() => void acknowledge('done')}>
+            {event.task === 'verify_resolution' ? 'Verified' : 'Done'}
+          </Button>
+          <Button small icon={X} disabled={busy} title="This does not need to be done" onClick={() => void acknowledge('dismissed')}>
+            Dismiss
+          </Button>
         </div>
       ) : (
         <span className="badge">{stateNames[event.state]}</span>

@@ -38,6 +38,7 @@ export const statusColors: Readonly<Partial<Record<TicketStatus, string>>> = {
   closed: 'var(--good)',
 };
 
+/** The status of a ticket with its icon. */
 export function StatusMark({ status }: { status: TicketStatus }) {
   const Glyph = statusIcons[status];
   return (
@@ -57,6 +58,7 @@ const typeIcons: Readonly<Record<string, Icon>> = {
   review_finding: Flag,
 };
 
+/** The type of a ticket with its icon. */
 export function TypeMark({ type }: { type: string }) {
   const Glyph = typeIcons[type];
   return (
@@ -67,6 +69,7 @@ export function TypeMark({ type }: { type: string }) {
   );
 }
 
+/** A link to a ticket. */
 export const TicketLink = ({ id, title }: { id: string; title?: string | undefined }) => (
   <LinkButton className="ticket-link breaks" title={title ? `${id}\n${title}` : id} onClick={() => openTicket(id)}>
     {title ? (
@@ -79,6 +82,7 @@ export const TicketLink = ({ id, title }: { id: string; title?: string | undefin
   </LinkButton>
 );
 
+/** Opens a ticket. */
 export const openTicket = (ticket: string): void => go({ view: 'reviews', ticket });
 
 /** A context id: a link if the project has the commit, else plain text. */
@@ -90,12 +94,9 @@ export function ContextLink({ id, known }: { id: string; known: boolean }) {
       </span>
     );
   return (
-    <LinkButton
-      label={say.shortId(id)}
-      className="mono"
-      title={`${id}\nOpen the context of that moment`}
-      onClick={() => openContext(id as ContextId)}
-    />
+    <LinkButton className="mono" title={`${id}\nOpen the context of that moment`} onClick={() => openContext(id as ContextId)}>
+      {say.shortId(id)}
+    </LinkButton>
   );
 }
 
@@ -108,6 +109,7 @@ export const verdictColors: Readonly<Partial<Record<Verdict, string>>> = {
   commented: 'var(--user)',
 };
 
+/** The reviewers, each with their verdict so far. */
 export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
   return reviewers.map(({ name, verdict }) => {
     const Glyph = verdictIcons[verdict];
@@ -129,6 +131,7 @@ export function Reviewers({ reviewers }: { reviewers: Ticket['reviewers'] }) {
 /** The labels for people: `from:` labels record where a ticket was imported from. */
 export const shownLabels = (labels: readonly string[]): readonly string[] => labels.filter((label) => !label.startsWith('from:'));
 
+/** The labels of a ticket, or the first ones. */
 export const Labels = ({ labels, most }: { labels: readonly string[]; most?: number }) =>
   shownLabels(labels)
     .slice(0, most)
@@ -138,6 +141,7 @@ export const Labels = ({ labels, most }: { labels: readonly string[]; most?: num
       </span>
     ));
 
+/** The number of open findings of a ticket; nothing if it has no findings. */
 export function Findings({ findings }: { findings: TicketRow['findings'] }) {
   if (findings.total === 0) return null;
   const words =

@@ -27,11 +27,13 @@ const moveNames: Readonly<Record<TicketStatus, string>> = {
   closed: 'Close',
 };
 
+/** The name of a move on its button. */
 export function moveName(from: TicketStatus, to: TicketStatus): string {
   if (from === 'closed' && to === 'open') return 'Open again';
   return from === 'review' && to === 'in_progress' ? 'Back to work' : moveNames[to];
 }
 
+/** The type of a ticket as the window names it. */
 export const typeName = (type: string): string => (type === 'review_finding' ? 'finding' : type);
 
 /** The changes of a version, one sentence per field. */

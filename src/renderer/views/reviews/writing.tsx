@@ -9,6 +9,7 @@ interface TicketFieldProps {
   readonly children: (control: Pick<ComponentProps<'input'>, 'id' | 'aria-describedby'>) => ReactNode;
 }
 
+/** A field with its label above and a hint below. */
 export function TicketField({ label, hint, children }: TicketFieldProps) {
   const id = useId();
   const described = hint && `${id}-hint`;
@@ -32,6 +33,7 @@ interface TextFieldProps extends Pick<ComponentProps<typeof Input>, 'value' | 'o
   readonly lines?: number | undefined;
 }
 
+/** A field for text, with its label and its hint. */
 export const TextField = ({ label, hint, lines, suggestions, ...field }: TextFieldProps) => (
   <TicketField label={label} hint={hint}>
     {(control) => (lines ? <TextArea rows={lines} {...control} {...field} /> : <Input suggestions={suggestions} {...control} {...field} />)}
@@ -117,6 +119,7 @@ export function WritingSheet<T>({ title, label, lacks = false, work, onDone, onC
   );
 }
 
+/** Splits names that are separated by commas. */
 export const namesIn = (text: string): string[] =>
   text
     .split(',')

@@ -141,13 +141,9 @@ function Skips({ title, explain, skips }: { title: string; explain: string; skip
         ))}
       </ul>
       {groups.length > listedGroups && (
-        <Button
-          small
-          look="plain"
-          label={open ? 'Show fewer' : `Show ${say.exact(groups.length - listedGroups)} more`}
-          onClick={() => setOpen(!open)}
-          aria-expanded={open}
-        />
+        <Button small look="plain" onClick={() => setOpen(!open)} aria-expanded={open}>
+          {open ? 'Show fewer' : `Show ${say.exact(groups.length - listedGroups)} more`}
+        </Button>
       )}
     </section>
   );

@@ -98,6 +98,7 @@ export function BudgetNotice({ dir, listed }: { dir: string; listed: readonly Li
   );
 }
 
+/** The sums of the listed sessions, below the list. */
 export function SumFoot({ dir, shown }: { dir: string; shown: readonly Listed[] }) {
   const spent = useSpending(dir);
   const sums = useMemo(() => spent && sumListed(shown, spent.rows), [spent, shown]);
@@ -145,6 +146,7 @@ export function Welcome({ places, listed }: { places: readonly FoundSource[]; li
   );
 }
 
+/** The folders of agents that were searched, with what each contains. */
 export function SearchedPlaces({ places }: { places: readonly FoundSource[] }) {
   return (
     <ul className="searched-places breaks gap-4">

@@ -6,6 +6,7 @@ import { Button, type Icon, Input, notifyProblem, Sheet, sending, TaskProblem } 
 import { choosePaths, dismiss, isDesktop, notify, refreshProject, useTask } from '../../state';
 import { importPaths, showProject } from './act';
 
+/** Creates a project in a typed folder and opens it. */
 export const NewProjectSheet = () => (
   <LineSheet
     title="New project"
@@ -25,6 +26,7 @@ export const NewProjectSheet = () => (
   </LineSheet>
 );
 
+/** Opens or imports a typed path: a session file, a folder of sessions, or a project. */
 export const OpenPathSheet = () => (
   <LineSheet
     title="Open or import"
@@ -80,6 +82,7 @@ const sheets = {
   tags: { heading: 'Tags', label: 'Tags', hint: 'Separate tags by commas.', said: 'Changed the tags' },
 } as const;
 
+/** Changes the title or the tags of a session. */
 export function SessionSheet({ session, what }: { session: SessionRow; what: keyof typeof sheets }) {
   const { heading, label, hint, said } = sheets[what];
   const { sessionId, title, tags } = session;

@@ -21,6 +21,7 @@ interface SessionCellsProps {
   readonly onMenu: () => void;
 }
 
+/** One session of the list. A click opens it. */
 export function SessionCells({ id, row, place, selected, names, snippet, sought, onToggle, onMenu }: SessionCellsProps) {
   const { listed, level, open } = row;
   const { session, agent, repository, lastAt } = listed;

@@ -75,6 +75,7 @@ function useActiveRow(props: SessionTableProps) {
   return { scroller, virtual, at, setActive, onKeyDown };
 }
 
+/** The sessions as a sortable, virtual list with keyboard navigation. */
 export function SessionTable(props: SessionTableProps) {
   const { rows, order, hits, onOrder, onToggle } = props;
   const [menu, setMenu] = useState<readonly MenuEntry[]>([]);

@@ -20,6 +20,7 @@ const chips: readonly (readonly [facet: SessionFacet, label: string])[] = [
   ['model', 'Models'],
 ];
 
+/** Title, filter, chips and the import button for all agents. */
 export function SessionsBar({ listed, shown, names, narrowing, isFirst, onNarrow }: SessionsBarProps) {
   const { text, chosen, days, archived } = narrowing;
   const total = listed.filter(({ session }) => (session?.archived ?? false) === archived).length;

@@ -39,6 +39,7 @@ function remove(sessionId: string): void {
   );
 }
 
+/** The actions on a session of the list. */
 export function sessionActions(listed: Listed): readonly MenuEntry[] {
   const { session, found } = listed;
   if (!session) return [{ name: 'Import and open', icon: Import, keys: 'Enter', act: () => openSession(listed) }];

@@ -41,6 +41,7 @@ export function useFound() {
 
 const isImporting = (): boolean => useImports.getState().jobs.some(({ state }) => state === 'running');
 
+/** The sessions of the open project. */
 export function useProjectSessions() {
   const dir = useOpenDir();
   // A session can start or stop being live without a new commit, so the list reloads then too.

@@ -8,6 +8,7 @@ type Checked = Awaited<ReturnType<typeof api.project.check>>;
 
 const shownProblems = 200;
 
+/** Checks the whole project, lists the problems, and repairs them. */
 export function Check({ onChanged }: { onChanged: () => void }) {
   const [task, start] = useTask<Checked>();
   const [repairs, setRepairs] = useState(false);

@@ -35,18 +35,12 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
       </p>
       <div className="storage-actions row wrap">
         <Button icon={Eraser} label="Find unreachable objects" disabled={busy} onClick={() => void collect(false)} />
-        <Button
-          icon={PackageCheck}
-          label="Repack objects"
-          disabled={busy}
-          onClick={() => void pack((signal) => api.artifact.repack({}, { signal })).then(onChanged)}
-        />
-        <Button
-          icon={Zap}
-          label="Drop caches"
-          disabled={busy}
-          onClick={() => void drop((signal) => api.artifact.dropCaches({}, { signal })).then(onChanged)}
-        />
+        <Button icon={PackageCheck} disabled={busy} onClick={() => void pack((signal) => api.artifact.repack({}, { signal })).then(onChanged)}>
+          Repack objects
+        </Button>
+        <Button icon={Zap} disabled={busy} onClick={() => void drop((signal) => api.artifact.dropCaches({}, { signal })).then(onChanged)}>
+          Drop caches
+        </Button>
         <Button icon={Shrink} label="Shrink to a size…" disabled={busy} onClick={() => ask(budgetForm(onChanged))} />
       </div>
       <Checkbox checked={deleted} disabled={busy} onChange={includeDeleted}>

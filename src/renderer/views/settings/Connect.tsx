@@ -19,6 +19,7 @@ interface ConnectProps {
   onSignIn: () => void;
 }
 
+/** The form that connects a project with a hub, with a token or a sign-in. */
 export function Connect({ place, isRunning, onConnect, onSignIn }: ConnectProps) {
   const form = useRef<HTMLFormElement>(null);
   const [asked, ask] = useState<Asked>();

@@ -86,6 +86,7 @@ export const textsOf =
   (field: string): string =>
     String(new FormData(form).get(field) ?? '').trim();
 
+/** A text field with its label before it. */
 export const Field = ({ label, ...input }: { label: string } & ComponentProps<'input'>) => (
   <label>
     <span className="muted">{label}</span>

@@ -22,6 +22,7 @@ const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]
   updates: ['Updates', Download],
 };
 
+/** The settings of this window and of the open project. */
 export function SettingsView() {
   const page = useNavigation(({ route }) => route.settings) ?? 'appearance';
   return (

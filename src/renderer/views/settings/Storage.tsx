@@ -27,6 +27,7 @@ const policyNames: Record<Policy, readonly [name: string, meaning: string]> = {
   replicate: ['replicated', 'copied to the replicas'],
 };
 
+/** The storage of the open project: space, cleanup, backups and check. */
 export function Storage({ project }: { project: string }) {
   const query = useProjectQuery(project, `storage ${project}`, (signal) => api.project.storage({}, { signal }));
   const backups = useProjectQuery(project, `backups ${project}`, (signal) => api.project.backups({}, { signal }));

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { TeamStatus } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Checkbox, ProblemLine, RemoveButton, say, TaskProblem } from '../../parts';
-import { type Task, useQuery, useTask } from '../../state';
+import { type TaskState, useQuery, useTask } from '../../state';
 import { Connect } from './Connect';
 import { Audit, Members, Retention } from './Members';
 
@@ -116,7 +116,7 @@ function Actions({ maySend, isRunning, redact, onRedact, onPush, onPull }: Actio
 }
 
 /** How the last actions ended. A `problem` of the hub is already shown above, and explains why an exchange failed. */
-function Outcome({ changed, exchanged, problem }: { changed: Task<TeamStatus>; exchanged: Task<Exchanged>; problem?: string | undefined }) {
+function Outcome({ changed, exchanged, problem }: { changed: TaskState<TeamStatus>; exchanged: TaskState<Exchanged>; problem?: string | undefined }) {
   return (
     <div aria-live="polite">
       {exchanged.state === 'running' && (

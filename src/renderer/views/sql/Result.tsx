@@ -17,6 +17,7 @@ interface ResultProps {
   readonly onMore?: (() => void) | undefined;
 }
 
+/** The rows of an answer as a table or a chart. */
 export function Result({ answer, project, sql, onMore }: ResultProps) {
   const { rows, columns, truncated, ms } = answer;
   const [as, setAs] = useState<'table' | 'chart'>('table');

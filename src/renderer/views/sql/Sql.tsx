@@ -21,6 +21,7 @@ const examples: readonly (readonly [title: string, sql: string])[] = [
 /** The statement that was run last, by the project, so that it stays when the place is left. */
 const lastRun = new Map<string, string>();
 
+/** The SQL page: the views, a statement, and its answer. */
 export function SqlView({ project }: { project: string }) {
   const address = useNavigation(({ route }) => route.sql);
   const isHere = useNavigation(({ route }) => route.view === 'sql');

@@ -69,6 +69,7 @@ export function completed(text: string, caret: number, suggestion: string): { re
   return { text: text.slice(0, start) + inserted + text.slice(caret), caret: start + inserted.length };
 }
 
+/** A cell as text. */
 export const cellText = (value: unknown): string =>
   value === null || value === undefined ? 'null' : typeof value === 'object' ? JSON.stringify(value) : String(value);
 

@@ -24,6 +24,7 @@ const readMind = async (entityId: string) => {
 };
 type Mind = Awaited<ReturnType<typeof readMind>>;
 
+/** The goals, memories and plans of an agent, with its runs and waits. */
 export function AgentMind({ project, agents, chosen, onChoose, runs, waits, nameOf, onChange }: AgentMindProps) {
   const [round, setRound] = useState(0);
   const agent = agents.find(({ entityId }) => entityId === chosen) ?? agents[0];
@@ -39,13 +40,9 @@ export function AgentMind({ project, agents, chosen, onChoose, runs, waits, name
     <section className="mind overflows stack" aria-label="Agent">
       <div className="row">
         <Select label="Agent" value={agent.entityId} options={agents.map(({ entityId, name }) => [entityId, name])} onChange={onChoose} />
-        <Button
-          small
-          icon={Cog}
-          label="Start by a service…"
-          title="Starts a run as an event of a service would"
-          onClick={() => ask(serviceForm(agent, changed))}
-        />
+        <Button small icon={Cog} title="Starts a run as an event of a service would" onClick={() => ask(serviceForm(agent, changed))}>
+          Start by a service…
+        </Button>
       </div>
       <Answer query={query} what={`Cannot load what ${agent.name} knows`} loading="Loading the agent" lines={6}>
         {(mind) => <MindParts agent={agent} mind={mind} onChange={changed} />}

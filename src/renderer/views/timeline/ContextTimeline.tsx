@@ -12,6 +12,7 @@ type TranscriptData = Awaited<ReturnType<typeof api.timeline.transcript>>;
 
 const transcripts = new AnswerMemory<TranscriptData>(3, 'always');
 
+/** The selected context as chat and as timeline. */
 export function ContextTimeline({ project, commit }: { project: string; commit: ContextId }) {
   const query = useQuery(`${project} ${commit}`, (signal) => api.timeline.transcript({ id: commit, window: true }, { signal }), transcripts);
   return (

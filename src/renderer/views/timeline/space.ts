@@ -24,6 +24,7 @@ export interface SpaceData {
   readonly runs: readonly Run[];
 }
 
+/** Loads the messages of a space with their replies, waits and runs. */
 export async function loadSpace({ spaceId, members }: Space): Promise<SpaceData> {
   const [{ messages }, { memberships }, runs, waits] = await Promise.all([
     api.space.messages({ spaceId, limit: chatLimit }),
@@ -74,6 +75,7 @@ export function notesOf(messages: readonly SpaceMessage[], waits: readonly Messa
   );
 }
 
+/** A wait in words. */
 export function waitText(wait: MessageWait, nameOf: (id: string) => string, clock: (at: string) => string): string {
   const who = wait.for === null ? 'a reply' : nameOf(wait.for);
   if (wait.endedAt === null) return `Waiting for ${who} until ${clock(wait.until)}`;

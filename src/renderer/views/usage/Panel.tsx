@@ -129,10 +129,9 @@ function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
         ))}
         {others.length > 0 && (
           <li>
-            <LinkButton
-              label={say.plural(others.length, 'more session')}
-              onClick={() => (isBar ? go({ range: `${range.from}..${range.to}`, group: 'session', bar: undefined }) : setGroup('session'))}
-            />
+            <LinkButton onClick={() => (isBar ? go({ range: `${range.from}..${range.to}`, group: 'session', bar: undefined }) : setGroup('session'))}>
+              {say.plural(others.length, 'more session')}
+            </LinkButton>
             <span className="num">
               {measured(
                 others.reduce((sum, [, one]) => sum + barHeight(one, measure), 0),
@@ -223,11 +222,9 @@ function EventList(props: PanelProps & { title: string; found: readonly Event[];
       <ul className="usage-rows">
         {found.slice(0, mostSessions).map((event) => (
           <li key={event.commit}>
-            <LinkButton
-              label={say.firstLine(sessions.get(event.session)?.title ?? event.session, 80)}
-              className="ellipsis"
-              onClick={() => open(event)}
-            />
+            <LinkButton className="ellipsis" onClick={() => open(event)}>
+              {say.firstLine(sessions.get(event.session)?.title ?? event.session, 80)}
+            </LinkButton>
             <span className="num muted">{rangeWords({ from: event.day, to: event.day })}</span>
           </li>
         ))}

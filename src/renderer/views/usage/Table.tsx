@@ -35,6 +35,7 @@ const rowOf = ({ slices, by, range, chosen }: TableProps, key: string, sums: Sum
 const shownAtFirst = 50;
 const shownSessions = 8;
 
+/** The table: a row of sums for each group, with its sessions inside. */
 export function Table(props: TableProps) {
   const { slices, before, by, measure, sessions } = props;
   const isTool = by === 'tool';
@@ -109,17 +110,19 @@ export function Table(props: TableProps) {
           <Total {...props} columns={columns} whole={whole} />
         </tfoot>
       </table>
-      {rows.length > most && (
-        <p className="usage-more row">
-          <Button small label="Show more" onClick={() => setMost(most + 500)} />
-          <span className="muted small">
-            {say.exact(most)} of {say.plural(rows.length, 'row')} shown
-          </span>
-        </p>
-      )}
+      {rows.length > most && <More shown={most} all={rows.length} onMore={() => setMost(most + 500)} />}
     </div>
   );
 }
+
+const More = ({ shown, all, onMore }: { shown: number; all: number; onMore: () => void }) => (
+  <p className="usage-more row">
+    <Button small label="Show more" onClick={onMore} />
+    <span className="muted small">
+      {say.exact(shown)} of {say.plural(all, 'row')} shown
+    </span>
+  </p>
+);
 
 interface RowProps extends TableProps {
   readonly group: string;
@@ -192,6 +195,7 @@ export function openSession(id: string, sessions: ReadonlyMap<string, SessionFac
   go({ view: 'chain', session: found?.parent ?? id, commit, against: undefined, entry: undefined, stop: undefined });
 }
 
+/** The name of a session, which opens it. */
 export function SessionName({ id, sessions }: { id: string; sessions: ReadonlyMap<string, SessionFact> }) {
   const found = sessions.get(id);
   if (!found) return <span className="muted">{groupName(id, 'session', sessions)}</span>;
@@ -200,12 +204,9 @@ export function SessionName({ id, sessions }: { id: string; sessions: ReadonlyMa
       <span className="inline-row" title={agentName(found.agent)}>
         <AgentMark agent={found.agent} />
       </span>
-      <LinkButton
-        label={groupName(id, 'session', sessions)}
-        className="ellipsis"
-        title={`Open ${found.title}`}
-        onClick={() => openSession(id, sessions)}
-      />
+      <LinkButton className="ellipsis" title={`Open ${found.title}`} onClick={() => openSession(id, sessions)}>
+        {groupName(id, 'session', sessions)}
+      </LinkButton>
     </span>
   );
 }

@@ -50,6 +50,7 @@ export interface Events {
   readonly compactions: readonly Event[];
 }
 
+/** The facts in an answer of `analysis.sums`. */
 export function factsIn(sums: AnalysisSums): UsageFacts {
   const sessions = sessionsIn(sums);
   return { sessions, slices: callSlices(sums, sessions), events: eventsIn(sums) };

@@ -15,11 +15,14 @@ export const lengths = ['7', '30', '90'] as const;
 const dayNumber = (day: string): number => Math.floor(Date.parse(`${day}T00:00:00Z`) / dayMs);
 const dayOf = (number: number): string => new Date(number * dayMs).toISOString().slice(0, 10);
 
+/** Whether a text is a day of the calendar. */
 export const isDay = (text: string): boolean =>
   dayPattern.test(text) && Number.isFinite(Date.parse(`${text}T00:00:00Z`)) && dayOf(dayNumber(text)) === text;
 
+/** The day with a distance to another day. */
 export const dayAfter = (day: string, by: number): string => dayOf(dayNumber(day) + by);
 
+/** The number of days of a range. */
 export const lengthOf = ({ from, to }: Range): number => dayNumber(to) - dayNumber(from) + 1;
 
 /** The range that the address names: `7`, `30`, `90`, `all`, or `FROM..TO`. Anything else is the last 90 days. */
@@ -31,6 +34,7 @@ export function rangeOf(text: string | undefined, today: string, first: string |
   return { from: dayAfter(today, 1 - Number(days)), to: today };
 }
 
+/** The range of the same length before a range. */
 export const rangeBefore = (range: Range): Range => ({ from: dayAfter(range.from, -lengthOf(range)), to: dayAfter(range.from, -1) });
 
 export type Unit = 'day' | 'week' | 'month';

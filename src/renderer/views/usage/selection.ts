@@ -32,6 +32,7 @@ export function selectionOf(route: Route, today: string, first: string | undefin
 /** Today in UTC, as the days of the sums are. */
 export const utcToday = (): string => new Date().toISOString().slice(0, 10);
 
+/** The selection that the address names. */
 export const useSelection = (first: string | undefined): UsageSelection =>
   selectionOf(
     useNavigation(({ route }) => route),
@@ -39,12 +40,17 @@ export const useSelection = (first: string | undefined): UsageSelection =>
     first,
   );
 
+/** Shows other days. */
 export const setRange = (range: string | undefined): void => go({ range, bar: undefined });
+/** Shows another measure in the bars. */
 export const setMeasure = (measure: ShownMeasure): void => move({ measure: measure === 'cost' ? undefined : measure });
+/** Groups the table by something else. */
 export const setGroup = (group: ShownGrouping): void => go({ group: group === 'repository' ? undefined : group });
 /** Selects a bar by its first day. */
 export const setBar = (bar: string | undefined): void => move({ bar });
+/** Chooses values of a facet. */
 export const choose = (chosen: ChosenFacets, facet: UsageFacet, values: readonly string[]): void =>
   go({ only: chosenText({ ...chosen, [facet]: values }) });
 
+/** Shows the answer to a statement on the SQL page. */
 export const askSql = (sql: string): void => go({ view: 'sql', sql });

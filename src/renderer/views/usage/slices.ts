@@ -79,10 +79,13 @@ function where(slices: Slices, place: ShownGrouping, isMeant: (name: string) => 
   return { ...slices, rows: slices.rows.filter((row) => meant[of[row] as number] === 1) };
 }
 
+/** Whether there is no row. */
 export const isEmpty = ({ rows }: Slices): boolean => rows.length === 0;
 
+/** The slices on the days of a range. */
 export const inRange = (slices: Slices, { from, to }: Range): Slices => where(slices, 'day', (day) => day >= from && day <= to);
 
+/** The slices of one group. */
 export const ofGroup = (slices: Slices, by: ShownGrouping, group: string): Slices => where(slices, by, (name) => name === group);
 
 /** The slices that match every chosen facet, or every one but `except`. */
@@ -99,6 +102,7 @@ export function daysOf(slices: Slices): Range | undefined {
   return from === undefined || to === undefined ? undefined : { from, to };
 }
 
+/** The names of a place that the slices have. */
 export function namesOf({ facts: { names, places }, rows }: Slices, place: ShownGrouping): ReadonlySet<string> {
   const of = places[place];
   const found = new Uint8Array(names.length);

@@ -83,6 +83,7 @@ function grouped(
   return { keys, groupOf };
 }
 
+/** The sums of slices. */
 export const addSlices = (slices: Slices): Sums =>
   once(slices, 'all', () => {
     const sums = noSums();
@@ -90,6 +91,7 @@ export const addSlices = (slices: Slices): Sums =>
     return sums;
   });
 
+/** The sums of each group. */
 export const sumGroups = (slices: Slices, by: ShownGrouping): ReadonlyMap<string, Sums> =>
   once(slices, by, () => {
     const { facts, rows } = slices;
@@ -113,6 +115,7 @@ export function countValues(slices: Slices, chosen: ChosenFacets, facet: UsageFa
   return keys.map((key, at) => [key, counted[at] as number] as const).sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1));
 }
 
+/** All tokens that were counted. */
 export const sumTokens = ({ input, cacheRead, cacheWrite, output }: Sums): number => input + cacheRead + cacheWrite + output;
 
 /** The share of the input that was read from the cache; undefined without a counted input. */
@@ -127,6 +130,7 @@ const countsOf = (measure: ShownMeasure, isTool: boolean): readonly CountName[] 
   return [measure !== 'time' ? measure : isTool ? 'toolMs' : 'waitMs'];
 };
 
+/** The height of a bar. */
 export const barHeight = (of: Sums, measure: ShownMeasure, isTool = false): number =>
   countsOf(measure, isTool).reduce((sum, name) => sum + of[name], 0);
 

@@ -46,6 +46,7 @@ function namesIn(sessions: ReadonlyMap<string, SessionFact>): ReadonlyMap<string
   return names;
 }
 
+/** The name of a group. */
 export function groupName(key: string, by: ShownGrouping, sessions: ReadonlyMap<string, SessionFact>): string {
   if (key === rest) return 'All others';
   if (key === '') return unknownNames[by];
@@ -77,6 +78,7 @@ function isUnknown(sums: Sums, measure: ShownMeasure): boolean {
   return measure === 'loss' || (measure === 'tokens' && uncountedOutputs === calls && sumTokens(sums) === 0);
 }
 
+/** A value of a measure in its unit. */
 export function measured(value: number, measure: ShownMeasure, atLeast = false): string {
   if (measure === 'tokens') return million(value, atLeast);
   if (measure === 'errors') return say.exact(value);
