@@ -1,10 +1,11 @@
-import { type ByteRange, type EntryKey, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import { type ByteRange, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
-import type { Mutable, ParsedEntry } from '../format.js';
+import type { ParsedEntry } from '../format.js';
+import { answered, called, type Numbered, pictured, placeDraft, said, summarized, type UnplacedEntry } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
-import { countTokens, imageTokens } from '../shared/tokens.js';
+import { countTokens } from '../shared/tokens.js';
 import { endsSummary, isAnswer, isInjected, nameItem, type PlacedLine, type RolloutLine, readTexts, saidIn, turnOf } from './schema.js';
 
 /** The entries of the lines of a delta, in order. The name and message of an item depend on the lines before it. */
@@ -23,12 +24,14 @@ export function readItems(lines: readonly PlacedLine[]): ParsedEntry[] {
   };
   const nameFor = (item: JsonObject, at?: Timestamp): string => unique(nameItem(item, turn, at).name);
 
-  const itemEntries = (item: JsonObject, { raw, at, metadata, summary }: Place): readonly ParsedEntry[] => {
+  const itemEntries = (item: JsonObject, { raw, at, metadata }: Place, summary?: string): readonly ParsedEntry[] => {
     const record = nameFor(item, summary === undefined ? at : undefined);
     const sampled = metadata?.sampled_through_sequence;
     if (!isAnswer(item)) answer = undefined;
     else if (answer === undefined || answer.sampled !== sampled) answer = { id: record, sampled };
-    const made = entriesIn(item, { record, raw, at, messageId: answer?.id ?? record, failed });
+    // A snapshot of the files is no message.
+    const messageId = item.type === 'ghost_snapshot' ? undefined : (answer?.id ?? record);
+    const made = draftsOf(item, failed).map(([number, draft]) => placeDraft(draft, `${record}.${number}`, { messageId, raw, at }));
     if (summary !== undefined)
       return made.map((entry) =>
         isSummary(entry, summary) ? { ...entry, kind: 'summary' } : { ...entry, marks: [...(entry.marks ?? []), keptMark] },
@@ -41,10 +44,10 @@ export function readItems(lines: readonly PlacedLine[]): ParsedEntry[] {
     const { replacement_history: history } = payload;
     const summary = stringAt(payload, 'message') ?? '';
     answer = undefined;
-    if (Array.isArray(history)) return history.flatMap((item: unknown) => (isObject(item) ? itemEntries(item, { raw, at, summary }) : []));
+    if (Array.isArray(history)) return history.flatMap((item: unknown) => (isObject(item) ? itemEntries(item, { raw, at }, summary) : []));
     if (summary === '') return [];
-    const record = nameFor({ type: 'compacted', message: summary });
-    return [make({ record, raw, at }, 0, 'user', { kind: 'summary', text: summary, tokens: countTokens(summary), messageId: record })];
+    const messageId = nameFor({ type: 'compacted', message: summary });
+    return [placeDraft(summarized(summary), `${messageId}.0`, { messageId, raw, at })];
   };
 
   const eventEntries = ({ payload, at, raw }: PlacedLine): readonly ParsedEntry[] => {
@@ -52,18 +55,18 @@ export function readItems(lines: readonly PlacedLine[]): ParsedEntry[] {
     const id = stringAt(payload, 'id');
     if (type === 'agent_reasoning' && id !== undefined) {
       answer ??= { id, sampled: undefined };
-      return [unsealedThought(payload, { record: unique(id), raw, at }, answer.id)];
+      return [placeDraft(unsealedThought(payload), `${unique(id)}.0`, { messageId: answer.id, raw, at })];
     }
     if (type === 'token_count' && isObject(payload.info)) answer = undefined;
     if (!shownEvents.has(type)) return [];
     const text = stringAt(payload, 'message') ?? stringAt(payload, 'reason') ?? type.replaceAll('_', ' ');
-    const marks = ['hidden', type];
-    const isError = type.includes('error');
+    const isError = type.includes('error') && { isError: true };
     const record = nameFor({ type, at: at ?? null, text });
-    return [make({ record, raw, at }, 0, 'system', { kind: 'event', toolName: type, text, tokens: 0, marks, ...(isError && { isError }) })];
+    const draft: UnplacedEntry = { role: 'system', kind: 'event', toolName: type, text, tokens: 0, marks: ['hidden', type], ...isError };
+    return [placeDraft(draft, `${record}.0`, { raw, at })];
   };
 
-  const lineEntries = (line: PlacedLine): readonly ParsedEntry[] => {
+  return lines.flatMap((line) => {
     turn = turnOf(line) ?? turn;
     switch (line.sort) {
       case 'meta':
@@ -74,12 +77,10 @@ export function readItems(lines: readonly PlacedLine[]): ParsedEntry[] {
         return compactionEntries(line);
       case 'event':
         return eventEntries(line);
-      case 'context':
-      case 'other':
+      default:
         return [];
     }
-  };
-  return lines.flatMap(lineEntries);
+  });
 }
 
 const isSummary = ({ kind, role, text }: ParsedEntry, summary: string): boolean =>
@@ -100,25 +101,23 @@ function answersEndingInSummaries(lines: readonly RolloutLine[]): ReadonlySet<Js
 }
 
 /** Thinking that only the screen shows. Stemma writes it if it has no sealed thinking that the provider would accept. */
-function unsealedThought(event: JsonObject, place: Common, messageId: string): ParsedEntry {
+function unsealedThought(event: JsonObject): UnplacedEntry {
   const text = stringAt(event, 'text') ?? '';
   const marks = Array.isArray(event.marks) ? event.marks.filter((mark) => typeof mark === 'string') : [];
-  return make(place, 0, 'assistant', {
+  return {
+    role: 'assistant',
     kind: 'thinking',
     ...(text !== '' && { text }),
     tokens: countTokens(text),
-    messageId,
     ...(isObject(event.result) && { result: event.result }),
     ...(marks.length > 0 && { marks }),
-  });
+  };
 }
 
 interface Place {
   readonly raw: ByteRange;
   readonly at: Timestamp | undefined;
   readonly metadata?: JsonObject | undefined;
-  /** The summary of the compaction that contains the item. */
-  readonly summary?: string;
 }
 
 /** Events whose content no item holds. */
@@ -132,165 +131,132 @@ const shownEvents: ReadonlySet<string> = new Set([
   'undo_completed',
 ]);
 
-interface Common {
-  readonly record: string;
-  readonly raw: ByteRange;
-  readonly at: Timestamp | undefined;
-}
-
-function make({ record, raw, at }: Common, index: number, role: Role, rest: Omit<ParsedEntry, 'key' | 'role' | 'raw' | 'at'>): ParsedEntry {
-  const entry: Mutable<ParsedEntry> = { ...rest, key: `${record}.${index}` as EntryKey, role, raw };
-  if (at !== undefined) entry.at = at;
-  return entry;
-}
-
 /** The agent's own instructions, with which every call begins and which no item repeats. */
 function instructionsOf({ payload, at, raw }: PlacedLine, unique: (name: string) => string): readonly ParsedEntry[] {
   const id = stringAt(payload, 'id');
   const text = stringAt(payload.base_instructions, 'text') ?? stringAt(payload, 'base_instructions') ?? stringAt(payload, 'instructions');
   if (id === undefined || text === undefined || text === '') return [];
-  const marks = ['hidden', 'system_prompt'];
-  return [make({ record: unique(`${id}#instructions`), raw, at }, 0, 'system', { kind: 'text', text, tokens: 0, marks })];
+  const draft: UnplacedEntry = { role: 'system', kind: 'text', text, tokens: 0, marks: ['hidden', 'system_prompt'] };
+  return [placeDraft(draft, `${unique(`${id}#instructions`)}.0`, { raw, at })];
 }
 
-type ItemPlace = Common & { readonly messageId: string; readonly failed: ReadonlySet<string> };
-
-function entriesIn(item: JsonObject, place: ItemPlace): readonly ParsedEntry[] {
+/** The drafts of an item. `failed` are the calls that failed. */
+function draftsOf(item: JsonObject, failed: ReadonlySet<string>): readonly Numbered[] {
   const type = stringAt(item, 'type') ?? '';
-  const { messageId } = place;
+  const name = stringAt(item, 'name') ?? '';
   switch (type) {
     case 'message':
-      return messageEntries(item, place);
-    case 'reasoning':
-      return [thought(item, place)];
-    case 'function_call':
-      return [call(item, place, stringAt(item, 'name') ?? '', argumentsOf(stringAt(item, 'arguments')))];
-    case 'custom_tool_call':
-      return [call(item, place, stringAt(item, 'name') ?? '', { arguments: { input: stringAt(item, 'input') ?? '' }, marks: ['custom'] })];
-    case 'local_shell_call':
-      return [call(item, place, 'local_shell', { arguments: item.action ?? {}, marks: ['local_shell'] })];
-    case 'web_search_call':
-      return [call(item, place, 'web_search', { arguments: item.action ?? {}, marks: ['server'] })];
-    case 'tool_search_call':
-      return [call(item, place, 'tool_search', { arguments: item.arguments ?? {}, marks: ['tool_search'] })];
-    case 'function_call_output':
-    case 'custom_tool_call_output':
-    case 'mcp_tool_call_output':
-    case 'tool_search_output':
-      return outputEntries(item, place);
-    case 'image_generation_call':
-      return [generated(item, place)];
+      return messageDrafts(item);
     case 'agent_message':
-      return messageEntries({ ...item, role: 'user' }, place, stringAt(item, 'author'));
+      return messageDrafts({ ...item, role: 'user' }, stringAt(item, 'author'));
+    case 'function_call': {
+      const text = stringAt(item, 'arguments') ?? '';
+      const value = parseShallow(text);
+      return [[0, isObject(value) ? call(item, name, value) : call(item, name, { input: text }, 'unparsed')]];
+    }
+    case 'custom_tool_call':
+      return [[0, call(item, name, { input: stringAt(item, 'input') ?? '' }, 'custom')]];
+    case 'local_shell_call':
+      return [[0, call(item, 'local_shell', item.action ?? {}, 'local_shell')]];
+    case 'web_search_call':
+      return [[0, call(item, 'web_search', item.action ?? {}, 'server')]];
+    case 'tool_search_call':
+      return [[0, call(item, 'tool_search', item.arguments ?? {}, 'tool_search')]];
+    case 'function_call_output':
+    case 'mcp_tool_call_output':
+      return outputDrafts(item, failed, []);
+    case 'custom_tool_call_output':
+      return outputDrafts(item, failed, ['custom']);
+    case 'tool_search_output':
+      return outputDrafts(item, failed, ['tool_search']);
+    default:
+      return [[0, otherDraft(item, type)]];
+  }
+}
+
+/** An item with one entry that is neither a message nor a call nor a result. */
+function otherDraft(item: JsonObject, type: string): UnplacedEntry {
+  switch (type) {
+    case 'reasoning':
+      return thought(item);
+    case 'image_generation_call':
+      return generated(item);
     case 'compaction':
     case 'compaction_summary':
     case 'context_compaction':
-      return [make(place, 0, 'user', { kind: 'summary', text: '', result: item, tokens: countItem(item), marks: ['redacted'], messageId })];
+      return { role: 'user', kind: 'summary', text: '', result: item, tokens: countItem(item), marks: ['redacted'] };
     case 'ghost_snapshot':
-      return [make(place, 0, 'system', { kind: 'event', toolName: type, text: 'ghost snapshot', result: item, tokens: 0, marks: ['hidden', type] })];
+      return { role: 'system', kind: 'event', toolName: type, text: 'ghost snapshot', result: item, tokens: 0, marks: ['hidden', type] };
     default:
-      return [make(place, 0, 'system', { kind: 'event', toolName: type || 'unknown', result: item, tokens: countItem(item), messageId })];
+      return { role: 'system', kind: 'event', toolName: type || 'unknown', result: item, tokens: countItem(item) };
   }
 }
 
 const countItem = (item: JsonObject): number => countTokens(JSON.stringify(item));
 const roles: Readonly<Record<string, Role>> = { assistant: 'assistant', developer: 'system', system: 'system' };
 
-function messageEntries(item: JsonObject, place: ItemPlace, author?: string): readonly ParsedEntry[] {
+function messageDrafts(item: JsonObject, author?: string): readonly Numbered[] {
   const given = stringAt(item, 'role') ?? 'user';
   const role = Object.hasOwn(roles, given) ? (roles[given] as Role) : 'user';
   const { content } = item;
-  const shared = { messageId: place.messageId, ...(author !== undefined && { author }) };
-  return (Array.isArray(content) ? content : [content]).flatMap((part: unknown, index): readonly ParsedEntry[] => {
+  const from = author !== undefined && { author };
+  return (Array.isArray(content) ? content : [content]).flatMap((part: unknown, index): readonly Numbered[] => {
     const [text] = readTexts([part]);
-    if (typeof text !== 'string') return isObject(part) ? [{ ...mediaEntry(part, place, index, role), ...shared }] : [];
+    if (typeof text !== 'string') return isObject(part) ? [[index, { ...mediaDraft(part, role), ...from }]] : [];
     if (part !== null && text === '' && Array.isArray(content) && content.length > 1) return [];
-    const meta = role === 'system' || (role === 'user' && isInjected(item, index, text));
-    const marks = meta && { marks: ['meta', ...(given === 'developer' ? ['developer'] : [])] };
-    return [make(place, index, role, { ...shared, kind: item.summary === true ? 'summary' : 'text', text, tokens: countTokens(text), ...marks })];
+    const isMeta = role === 'system' || (role === 'user' && isInjected(item, index, text));
+    const draft = said(role, text, { ...from, ...(isMeta && { marks: ['meta', ...(given === 'developer' ? ['developer'] : [])] }) });
+    return [[index, item.summary === true ? { ...draft, kind: 'summary' } : draft]];
   });
 }
 
 /** An image, or another part that is not text. */
-function mediaEntry(part: JsonObject, place: Common, index: number, role: Role): ParsedEntry {
+function mediaDraft(part: JsonObject, role: Role): UnplacedEntry {
   const type = stringAt(part, 'type') ?? 'unknown';
-  const url = stringAt(part, 'image_url') ?? stringAt(part.image_url, 'url');
-  if (type !== 'input_image' && type !== 'output_image')
-    return make(place, index, role, { kind: 'event', toolName: type, result: part, tokens: countTokens(JSON.stringify(part)) });
-  const [, mediaType, data] = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/=\s]*)$/.exec(url ?? '') ?? [];
-  const media = mediaType !== undefined && data !== undefined ? { mediaType, bytes: Buffer.from(data, 'base64') } : undefined;
-  return make(place, index, role, { kind: 'image', tokens: imageTokens, ...(media ? { media } : { result: part }) });
+  if (type !== 'input_image' && type !== 'output_image') return { role, kind: 'event', toolName: type, result: part, tokens: countItem(part) };
+  const url = stringAt(part, 'image_url') ?? stringAt(part.image_url, 'url') ?? '';
+  const [, mediaType, base64] = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/=\s]*)$/.exec(url) ?? [];
+  return pictured(role, mediaType !== undefined && base64 !== undefined ? { mediaType, base64 } : { link: part });
 }
 
-function thought(item: JsonObject, place: ItemPlace): ParsedEntry {
+function thought(item: JsonObject): UnplacedEntry {
   const list = (key: string): readonly string[] => readTexts(item[key]).flatMap((text) => text ?? []);
   const text = [...list('summary'), ...list('content')].join('\n\n');
   const sealed = stringAt(item, 'encrypted_content');
   const others = [item.summary, item.content].flatMap((list) => (Array.isArray(list) ? list.filter((part) => readTexts([part])[0] === null) : []));
   const kept = { ...(sealed !== undefined && { encrypted_content: sealed }), ...(others.length > 0 && { parts: others }) };
-  return make(place, 0, 'assistant', {
+  return {
+    role: 'assistant',
     kind: 'thinking',
     ...(text !== '' && { text }),
     tokens: countTokens(text),
-    messageId: place.messageId,
     ...(Object.keys(kept).length > 0 && { result: kept }),
     ...(sealed !== undefined && { marks: [text === '' ? 'redacted' : 'signed'] }),
-  });
+  };
 }
 
-const argumentsOf = (text: string | undefined): Said => {
-  const value = parseShallow(text ?? '');
-  return isObject(value) ? { arguments: value } : { arguments: { input: text ?? '' }, marks: ['unparsed'] };
-};
-
-interface Said {
-  readonly arguments: unknown;
-  readonly marks?: readonly string[];
+function call(item: JsonObject, toolName: string, input: Json, mark?: string): UnplacedEntry {
+  const id = stringAt(item, 'call_id') ?? (mark === 'server' ? stringAt(item, 'id') : undefined);
+  return called(toolName, id, input, mark === undefined ? {} : { marks: [mark] });
 }
 
-function call(item: JsonObject, place: ItemPlace, toolName: string, said: Said): ParsedEntry {
-  const toolCallId = stringAt(item, 'call_id') ?? (said.marks?.includes('server') ? stringAt(item, 'id') : undefined);
-  return make(place, 0, 'assistant', {
-    kind: 'tool_call',
-    toolName,
-    ...(toolCallId !== undefined && { toolCallId }),
-    ...said,
-    tokens: countTokens(toolName) + countTokens(JSON.stringify(said.arguments)),
-    messageId: place.messageId,
-  });
-}
-
-function outputEntries(item: JsonObject, place: ItemPlace): readonly ParsedEntry[] {
+function outputDrafts(item: JsonObject, failed: ReadonlySet<string>, own: readonly string[]): readonly Numbered[] {
   const toolCallId = stringAt(item, 'call_id');
   const output = item.output ?? item.tools ?? '';
-  const shared = { messageId: place.messageId, ...(toolCallId !== undefined && { toolCallId }) };
   const list = Array.isArray(output) && item.output !== undefined ? output : undefined;
   const parts = list ? readTexts(list) : [];
-  const text = list
-    ? joinParts(parts)
-    : typeof output === 'string'
-      ? output
-      : (stringAt(output, 'content') ?? stringAt(output, 'text') ?? JSON.stringify(output));
-  const marks = [
-    ...partsMark(parts),
-    ...(item.type === 'custom_tool_call_output' ? ['custom'] : item.type === 'tool_search_output' ? ['tool_search'] : []),
-  ];
-  const isError = (toolCallId !== undefined && place.failed.has(toolCallId)) || item.is_error === true || hasFailed(text);
-  const others = (list ?? []).flatMap((part: unknown, index) =>
-    parts[index] === null && isObject(part) ? [{ ...mediaEntry(part, place, index + 1, 'tool'), ...shared }] : [],
-  );
-  return [
-    make(place, 0, 'tool', {
-      ...shared,
-      kind: 'tool_result',
-      text,
-      ...(marks.length > 0 && { marks }),
-      tokens: countTokens(text),
-      ...(isError && { isError }),
-    }),
-    ...others,
-  ];
+  const text = list ? joinParts(parts) : plainText(output);
+  const marks = [...partsMark(parts), ...own];
+  const isError = (toolCallId !== undefined && failed.has(toolCallId)) || item.is_error === true || hasFailed(text);
+  const others = (list ?? []).flatMap((part: unknown, index): readonly Numbered[] => {
+    if (parts[index] !== null || !isObject(part)) return [];
+    return [[index + 1, { ...mediaDraft(part, 'tool'), ...(toolCallId !== undefined && { toolCallId }) }]];
+  });
+  return [[0, answered(toolCallId, text, { ...(marks.length > 0 && { marks }), ...(isError && { isError }) })], ...others];
 }
+
+const plainText = (output: Json): string =>
+  typeof output === 'string' ? output : (stringAt(output, 'content') ?? stringAt(output, 'text') ?? JSON.stringify(output));
 
 function hasFailed(text: string): boolean {
   const code =
@@ -308,15 +274,9 @@ function failedCallsOf({ sort, payload }: RolloutLine): readonly string[] {
   return id !== undefined && failed ? [id] : [];
 }
 
-function generated(item: JsonObject, place: ItemPlace): ParsedEntry {
-  const data = stringAt(item, 'result');
-  const isImage = data !== undefined && data.length > 64 && /^[A-Za-z0-9+/=\s]+$/.test(data);
-  return make(place, 0, 'assistant', {
-    kind: 'image',
-    toolName: 'image_generation',
-    text: stringAt(item, 'revised_prompt') ?? '',
-    ...(isImage ? { media: { mediaType: 'image/png', bytes: Buffer.from(data, 'base64') } } : { result: item }),
-    tokens: imageTokens,
-    messageId: place.messageId,
-  });
+function generated(item: JsonObject): UnplacedEntry {
+  const base64 = stringAt(item, 'result');
+  const isImage = base64 !== undefined && base64.length > 64 && /^[A-Za-z0-9+/=\s]+$/.test(base64);
+  const more = { toolName: 'image_generation', text: stringAt(item, 'revised_prompt') ?? '' };
+  return pictured('assistant', isImage ? { mediaType: 'image/png', base64 } : { link: item }, more);
 }

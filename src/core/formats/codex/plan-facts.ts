@@ -1,11 +1,12 @@
-import { type ByteRange, inWords, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
-import type { FileBytes, Mutable } from '../format.js';
-import type { Scan } from '../lines.js';
+import { type ByteRange, defined, inWords, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import type { FileBytes, Mutable, Problem } from '../format.js';
 import { identifyRecord } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
+import { eachPiece, type Seen } from '../shared/jsonl.js';
 import { joinParts } from '../shared/result-parts.js';
 import { startedWith } from '../shared/subagents.js';
 import {
+  dialect,
   endsSummary,
   folderOf,
   isPrompt,
@@ -19,7 +20,6 @@ import {
   readTexts,
   type Sort,
   saidIn,
-  scanLines,
   startsTurn,
   turnOf,
 } from './schema.js';
@@ -72,7 +72,7 @@ export interface RolloutSession {
   readonly origin?: Origin;
 }
 
-export interface RolloutFacts extends Pick<Scan, 'skipped' | 'notes' | 'end'> {
+export interface RolloutFacts extends Seen {
   readonly facts: readonly LineFact[];
   /** The facts contain the lines. */
   readonly areHeld: boolean;
@@ -83,48 +83,39 @@ const usuallyHeld = 12 * 1024 * 1024;
 
 /** Reads a file once, a part at a time. */
 export function gatherFacts(file: FileBytes): RolloutFacts {
-  const isHeld = file.length <= usuallyHeld;
-  const read = new Map<number, Mutable<LineFact>>();
-  const unknown = new Map<number, string>();
+  const areHeld = file.length <= usuallyHeld;
+  const facts: LineFact[] = [];
+  const unknown = new Map<string, Problem>();
   let turn = '';
   let lastSaid = '';
-  const scan = scanLines(file, {
-    mayGrow: true,
-    identity: identityIn,
-    keep: (record, end) => {
-      const line = readLine(record);
-      if (isUnknown(record) && ![...unknown.values()].includes(record.type)) unknown.set(end, record.type);
-      const fact = factOf(line, turn, lastSaid);
-      turn = fact.turn ?? turn;
-      if (line.sort === 'item') lastSaid = saidIn(line.payload);
-      if (typeof record.ordinal === 'number') fact.ordinal = record.ordinal;
-      if (isHeld) fact.held = line;
-      read.set(end, fact);
-      return {};
-    },
+  const seen = eachPiece(file, dialect, { mayGrow: true, identity: identityIn }, ({ line, range, sort, record }) => {
+    if (!record) {
+      facts.push({ line, range, sort: sort === 'request' || sort === 'record' ? 'other' : sort });
+      return;
+    }
+    if (isUnknown(record) && !unknown.has(record.type)) {
+      const reason = `lines of the type ${inWords(record.type)} are unknown: they are kept, and have no entries`;
+      unknown.set(record.type, { line, reason });
+    }
+    const read = readLine(record);
+    const fact = factOf({ line, range }, read, turn, lastSaid);
+    turn = fact.turn ?? turn;
+    if (read.sort === 'item') lastSaid = saidIn(read.payload);
+    if (typeof record.ordinal === 'number') fact.ordinal = record.ordinal;
+    if (areHeld) fact.held = read;
+    facts.push(fact);
   });
-  const facts = scan.pieces.map(({ line, range, sort }): LineFact => {
-    const fact = sort === 'record' ? read.get(range.end) : undefined;
-    if (!fact) return { line, range, sort: sort === 'request' || sort === 'record' ? 'other' : sort };
-    fact.line = line;
-    fact.range = range;
-    return fact;
-  });
-  const notes = scan.pieces.flatMap(({ line, range }) => {
-    const type = unknown.get(range.end);
-    return type === undefined ? [] : [{ line, reason: `lines of the type ${inWords(type)} are unknown: they are kept, and have no entries` }];
-  });
-  return { facts, skipped: scan.skipped, notes: [...scan.notes, ...notes], end: scan.end, areHeld: isHeld };
+  return { ...seen, facts, notes: [...seen.notes, ...unknown.values()], areHeld };
 }
 
 /** The agent writes several messages to the model at one time, so that two equal ones can be two. */
 const identityIn = (record: JsonObject): string | undefined =>
   stringAt(record.payload, 'role') === 'developer' ? undefined : identifyRecord(record);
 
-/** The facts of a single line. Its position in the file is added later. */
-function factOf(line: RolloutLine, running: string, lastSaid: string): Mutable<LineFact> {
+/** The facts of a single line. `running`: the turn before it. */
+function factOf(place: Pick<LineFact, 'line' | 'range'>, line: RolloutLine, running: string, lastSaid: string): Mutable<LineFact> {
   const { sort, payload, at } = line;
-  const fact: Mutable<LineFact> = { line: 0, range: nowhere, sort };
+  const fact: Mutable<LineFact> = { ...place, sort };
   if (at !== undefined) fact.at = at;
   const cwd = folderOf(line);
   if (cwd !== undefined) fact.cwd = cwd;
@@ -136,7 +127,6 @@ function factOf(line: RolloutLine, running: string, lastSaid: string): Mutable<L
   else if (sort === 'compacted') fact.compaction = { isOwnAnswer: endsSummary(lastSaid, stringAt(payload, 'message') ?? '') };
   return fact;
 }
-const nowhere: ByteRange = { start: 0, end: 0 };
 
 function eventFact(event: JsonObject): Partial<LineFact> {
   if (startsTurn(event)) return { startsTurn: true };
@@ -181,14 +171,14 @@ export function readSession(meta: JsonObject, at: Timestamp | undefined): Rollou
   const end = isObject(base) && typeof base.end_ordinal_exclusive === 'number' ? base.end_ordinal_exclusive : undefined;
   const subagent = subagentOf(meta);
   const origin = findOrigin({ payload: meta, at });
-  return {
-    ...(id !== undefined && id !== '' && { id: id.slice(0, maxNameLength) }),
-    ...(at !== undefined && { startedAt: at }),
-    ...(rollout !== undefined && end !== undefined && { base: { rollout, end } }),
-    ...(subagent !== undefined && { subagent }),
-    ...((subagent !== undefined || origin !== undefined) && { isFork: true }),
-    ...(origin !== undefined && origin.session !== id && { origin }),
-  };
+  return defined({
+    id: id?.slice(0, maxNameLength) || undefined,
+    startedAt: at,
+    base: rollout === undefined || end === undefined ? undefined : { rollout, end },
+    subagent,
+    isFork: subagent !== undefined || origin !== undefined ? (true as const) : undefined,
+    origin: origin?.session === id ? undefined : origin,
+  });
 }
 const maxNameLength = 200;
 

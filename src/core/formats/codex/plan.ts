@@ -14,18 +14,10 @@ import {
 import { addRange, joinRanges } from '../shared/jsonl.js';
 import { lastRead } from '../shared/last-read.js';
 import { firstIn, madeBy } from '../shared/plans.js';
-import {
-  copiedPrefix,
-  gatherFacts,
-  goBack,
-  type ItemFact,
-  type LineFact,
-  promptsTakenBack,
-  type Ref,
-  type RolloutFacts,
-  type RolloutSession,
-} from './plan-facts.js';
-import { readEntries } from './plan-reader.js';
+import { inDelta } from '../shared/records.js';
+import { readItems } from './parse.js';
+import { copiedPrefix, gatherFacts, goBack, type ItemFact, type LineFact, promptsTakenBack, type Ref, type RolloutSession } from './plan-facts.js';
+import { type PlacedLine, readLines } from './schema.js';
 
 export const formatId = 'codex-v1';
 
@@ -35,13 +27,12 @@ type ReadEntries = (facts: readonly LineFact[], ranges: readonly ByteRange[]) =>
 export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
   const read = gatherFacts(file);
   const last = lastRead<readonly ParsedEntry[]>();
-  const entriesOf: ReadEntries = (facts, ranges) => last(facts, () => readEntries(read.areHeld ? undefined : file, facts, ranges));
+  const entriesOf: ReadEntries = (facts, ranges) => last(facts, () => readItems(read.areHeld ? heldLines(facts) : linesAt(file, ranges)));
   // The first session line belongs to the file. Others were copied with a history.
   const session = firstIn(read.facts, ({ meta }) => meta) ?? {};
   // A thread with rollbacks has several rollouts, each with its name in that of the file.
   const rollout = uuidPattern.exec(lastName(context.path))?.[0] ?? session.id ?? '';
-  const shared = sharedPrefix(read.facts, session, rollout, context);
-  const walk = walkTurns(read, { context, session, rollout, shared });
+  const walk = walkTurns(read.facts, context, session, rollout);
   const cwd = firstIn(read.facts, (fact) => fact.cwd);
   const role = session.subagent === undefined ? undefined : session.subagent || 'agent';
   const about = madeBy('codex', { role, cwd, sessionId: session.id });
@@ -63,6 +54,15 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
 }
 
 const uuidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
+
+/** The lines of a commit in its delta. */
+const heldLines = (facts: readonly LineFact[]): PlacedLine[] => [...inDelta(facts)].flatMap(([{ held }, raw]) => (held ? [{ ...held, raw }] : []));
+
+/** The same, read from the file. */
+const linesAt = (file: FileBytes, ranges: readonly ByteRange[]): PlacedLine[] =>
+  [...inDelta(ranges.map((range) => ({ range })))].flatMap(([{ range }, { start: at }]) =>
+    readLines(file.subarray(range.start, range.end)).map(({ raw, ...line }) => ({ ...line, raw: { start: at + raw.start, end: at + raw.end } })),
+  );
 
 /**
  * The number of leading lines that the project already contains: up to the last item of the longest known beginning. For a rollout that the agent has
@@ -105,14 +105,6 @@ interface Segment {
   ends?: string;
 }
 
-interface Setting {
-  readonly context: PlanContext;
-  readonly session: RolloutSession;
-  readonly rollout: string;
-  /** The number of first lines that repeat another file of the project. */
-  readonly shared: number;
-}
-
 const rolloutName = (rollout: string): string => `codex:${rollout}`;
 /** The name of the position after a line of a rollout. A rollout that continues at this position finds the commit by this name. */
 const placeName = (rollout: string, number: number): string => `${rolloutName(rollout)}#${number}`;
@@ -123,9 +115,13 @@ function placesIn([first]: readonly LineFact[], rollout: string): (fact: LineFac
 }
 
 /** A walk through a rollout, with the tip of the conversation at the current line. */
-const newWalk = (facts: readonly LineFact[], setting: Setting, tip: Ref | undefined) => ({
-  ...setting,
-  placeOf: placesIn(facts, setting.rollout),
+const newWalk = (facts: readonly LineFact[], context: PlanContext, session: RolloutSession, rollout: string) => ({
+  context,
+  session,
+  rollout,
+  /** The number of first lines that repeat another file of the project. */
+  shared: sharedPrefix(facts, session, rollout, context),
+  placeOf: placesIn(facts, rollout),
   segments: [] as Segment[],
   side: [] as ByteRange[],
   notes: [] as Problem[],
@@ -135,21 +131,21 @@ const newWalk = (facts: readonly LineFact[], setting: Setting, tip: Ref | undefi
   continued: new Set<string>(),
   /** The prompts at which a rollback starts again. */
   splitAt: promptsTakenBack(facts),
-  tip: tip ?? (null as Ref | null),
+  tip: null as Ref | null,
   open: undefined as Segment | undefined,
   /** Lines that belong to the next turn: lines before the first turn, and lines after another file's lines. */
   waiting: [] as LineFact[],
 });
 type Walking = ReturnType<typeof newWalk>;
 
-function walkTurns({ facts }: RolloutFacts, setting: Setting) {
-  const { context, session } = setting;
+function walkTurns(facts: readonly LineFact[], context: PlanContext, session: RolloutSession, rollout: string) {
   const base = session.base && baseOf(session.base, context.known);
-  const walk = newWalk(facts, setting, base);
+  const walk = newWalk(facts, context, session, rollout);
+  walk.tip = base ?? null;
   noteBase(walk, base);
   for (const [at, fact] of facts.entries()) {
     if (fact.range.start < context.resumeAt) passStored(walk, fact);
-    else if (at < setting.shared) passShared(walk, fact);
+    else if (at < walk.shared) passShared(walk, fact);
     else if (fact.sort === 'copy' || fact.sort === 'torn' || fact.sort === 'half') addRange(walk.side, fact.range);
     else if (fact.rolledBack !== undefined) rollBack(walk, fact, fact.rolledBack);
     else addToTurn(walk, fact, at);
@@ -158,12 +154,12 @@ function walkTurns({ facts }: RolloutFacts, setting: Setting) {
   close(walk, isAtTurnEnd(walk.open) ? 'turn_boundary' : endsBeforeResults(context.granularity) ? partEnd(walk.open) : 'session_end');
   const { segments, side, notes, tip, ends, continued } = walk;
   const leaves = ends.filter((ref) => !continued.has(refKey(ref)) && (tip === null || refKey(ref) !== refKey(tip)));
-  const awaits = base === undefined ? (session.base?.rollout ?? awaitedBy(facts, setting)) : undefined;
+  const awaits = base === undefined ? (session.base?.rollout ?? awaitedBy(facts, walk)) : undefined;
   return { segments, side, notes, tips: tip === null ? leaves : [...leaves, tip], awaits };
 }
 
 /** The session that this one repeats, if the project does not have all of what was copied from it. */
-function awaitedBy(facts: readonly LineFact[], { session, shared, context: { known, resumeAt } }: Setting): string | undefined {
+function awaitedBy(facts: readonly LineFact[], { session, shared, context: { known, resumeAt } }: Walking): string | undefined {
   if (session.origin === undefined || resumeAt > 0) return undefined;
   const rest = facts.slice(shared, copiedPrefix(facts, session));
   return rest.some(({ item }) => item && !item.isVoid && knownName(item, session, known) === undefined) ? session.origin.session : undefined;

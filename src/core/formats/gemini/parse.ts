@@ -1,6 +1,6 @@
 import { type ByteRange, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { ParsedDelta, ParsedEntry } from '../format.js';
-import { answered, called, pictured, placeDraft, said } from '../shared/drafts.js';
+import { answered, called, pictured, placeDraft, said, type UnplacedEntry } from '../shared/drafts.js';
 import { readTime } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
 import { countTokens } from '../shared/tokens.js';
@@ -78,28 +78,19 @@ interface Known {
   readonly calls: ReadonlyMap<string, JsonObject>;
 }
 
-type Draft = Omit<ParsedEntry, 'key' | 'raw' | 'at' | 'messageId'> & { readonly at?: Timestamp | undefined };
+type Draft = Omit<UnplacedEntry, 'at'> & { readonly at?: Timestamp | undefined };
 
+/** The entries of a message. A draft is null for an empty part that replaces a removed one (write.ts). */
 function entriesIn({ message, raw, isKept }: Placed, known: Known): readonly ParsedEntry[] {
+  const { type } = message;
+  const drafts = type === 'gemini' ? answerDrafts(message, known) : type === 'user' ? userDrafts(message, known) : [note(message)];
   const name = nameMessage(message);
   const place = { messageId: idOf(message), raw, at: readTime(message) };
-  return draftEntries(message, known).flatMap((draft, number) => {
+  return drafts.flatMap((draft, number) => {
     if (!draft) return [];
     const entry = placeDraft(draft, `${name}.${number}`, place);
     return [isKept ? { ...entry, marks: [...(draft.marks ?? []), keptMark] } : entry];
   });
-}
-
-/** Entries by their positions in the message; null for an empty part that replaces a removed one (write.ts). */
-function draftEntries(message: JsonObject, known: Known): readonly (Draft | null)[] {
-  switch (message.type) {
-    case 'gemini':
-      return answerDrafts(message, known);
-    case 'user':
-      return userDrafts(message, known);
-    default:
-      return [note(message)];
-  }
 }
 
 /** Messages whose text is their only content. Any other message is kept whole. */

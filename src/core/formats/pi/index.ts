@@ -1,6 +1,6 @@
 // pi: the histories of the pi coding agent, JSONL files that hold a tree: each record has an id and names its parent.
-// schema.ts says what a record is and how the project names it, parse.ts reads records, plan-tree.ts builds the tree and plan.ts makes
-// commits, plan-progress.ts follows a growing file. write.ts writes records, resume.ts a file that the agent resumes.
+// schema.ts says what a record is and how the project names it, parse.ts reads records, plan.ts builds the tree and makes commits,
+// plan-progress.ts follows a growing file. write.ts writes records, resume.ts a file that the agent resumes.
 import { byClass, factsWithout, type ImportableFormat } from '../format.js';
 import { ofLines } from '../shared/jsonl.js';
 import { formatId, parse, peek, planImport } from './plan.js';

@@ -4,6 +4,7 @@ import {
   answered,
   called,
   failed,
+  type Numbered,
   noted,
   pictured,
   placeDraft,
@@ -34,14 +35,12 @@ export function readEntries(record: JsonObject, name: string, raw: ByteRange, ed
   return drafts(sent).map(([number, draft]) => placeDraft(edit === null ? unsent(draft, 'omitted') : draft, `${name}.${number}`, place));
 }
 
-type Numbered = readonly [number: number, draft: UnplacedEntry];
-
 function drafts(record: JsonObject): readonly Numbered[] {
   switch (record.type) {
     case 'message':
       return messageDrafts(record, readMessage(record));
     case 'custom_message':
-      return injected(record, 'user');
+      return injected(record);
     case 'branch_summary': {
       const text = framed('branch', stringAt(record, 'summary') ?? '');
       return [[0, said('user', text, { toolName: 'branch_summary', marks: ['meta', 'branch-summary'] })]];
@@ -79,7 +78,7 @@ function messageDrafts(record: JsonObject, message: JsonObject): readonly Number
     }
     case 'custom':
     case 'hookMessage':
-      return injected(message, 'user');
+      return injected(message);
     default:
       return [[0, note(record)]];
   }
@@ -108,10 +107,10 @@ function systemDrafts(message: JsonObject, from: number): readonly Numbered[] {
 const namesIn = (tools: unknown): readonly string[] => (Array.isArray(tools) ? tools.flatMap((tool) => stringAt(tool, 'name') ?? []) : []);
 
 /** Text of an extension. The model gets it as a user message. */
-function injected(message: JsonObject, role: 'user'): readonly Numbered[] {
+function injected(message: JsonObject): readonly Numbered[] {
   const type = stringAt(message, 'customType') ?? 'custom';
   return numbered(message.content, (block) => {
-    const draft = blockDraft(block, role);
+    const draft = blockDraft(block, 'user');
     return { ...draft, toolName: type, marks: ['meta', 'extension', ...(draft.marks ?? [])] };
   });
 }

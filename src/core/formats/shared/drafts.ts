@@ -3,25 +3,23 @@ import type { Mutable, ParsedEntry, TokenUsage } from '../format.js';
 import { countsIn } from './calls.js';
 import { countTokens, imageTokens } from './tokens.js';
 
-/** An entry without its position. The reader of records adds the key, the range and the message. */
-export type UnplacedEntry = Omit<ParsedEntry, 'key' | 'raw' | 'messageId'>;
-type AnyDraft = UnplacedEntry & Pick<ParsedEntry, 'messageId'>;
+/** An entry without its position. The reader of records adds the key, the range and, if the entry names none, the message. */
+export type UnplacedEntry = Omit<ParsedEntry, 'key' | 'raw'>;
 /** A draft with its number in the record, for its key, which must not depend on the file; or with the whole key that the record contains. */
-export type Numbered = readonly [number: number | EntryKey, draft: AnyDraft];
-
-type Placed<Place> = readonly [Place | number, Numbered[1]];
+export type Numbered = readonly [number: number | EntryKey, draft: UnplacedEntry];
 
 type More = Partial<Omit<UnplacedEntry, 'role' | 'kind' | 'tokens'>>;
 
 /** The entry of a draft in a record. The time and the message that the draft itself names take precedence. */
 export function placeDraft(
-  draft: Omit<AnyDraft, 'at'> & { readonly at?: Timestamp | undefined },
+  draft: Omit<UnplacedEntry, 'at'> & { readonly at?: Timestamp | undefined },
   key: string,
-  { messageId, raw, at }: { readonly messageId: string; readonly raw: ByteRange; readonly at: Timestamp | undefined },
+  { messageId, raw, at }: { readonly messageId?: string | undefined; readonly raw: ByteRange; readonly at: Timestamp | undefined },
 ): ParsedEntry {
   const { at: own = at, ...rest } = draft;
-  // Assigned only if it is known: every entry of a record comes through here.
-  const entry: Mutable<ParsedEntry> = { messageId, ...rest, key: key as EntryKey, raw };
+  // Assigned only if they are known: every entry of a record comes through here.
+  const entry: Mutable<ParsedEntry> = { ...rest, key: key as EntryKey, raw };
+  if (messageId !== undefined) entry.messageId ??= messageId;
   if (own !== undefined) entry.at = own;
   return entry;
 }
@@ -158,14 +156,11 @@ export const withThoughts = (output: Json | undefined, thoughts: Json | undefine
   typeof output === 'number' && typeof thoughts === 'number' && thoughts >= 0 && output >= 0 ? output + thoughts : output;
 
 /** Puts a call's usage on the first draft of its answer. An answer without content gets a hidden draft, because the call was counted. */
-export function withUsage<Place extends number | EntryKey>(
-  drafts: readonly Placed<Place>[],
-  usage: TokenUsage | undefined,
-): readonly Placed<Place>[] {
+export function withUsage(drafts: readonly Numbered[], usage: TokenUsage | undefined): readonly Numbered[] {
   const first = drafts.findIndex(([, draft]) => draft.role === 'assistant' && draft.kind !== 'event');
   if (!usage) return drafts;
   if (first < 0) return usage.isCopy ? drafts : [...drafts, [drafts.length, unsent(said('assistant', '', { usage }), 'empty')]];
-  return drafts.map(([number, draft], at): Placed<Place> => [number, at === first ? { ...draft, usage } : draft]);
+  return drafts.map(([number, draft], at): Numbered => [number, at === first ? { ...draft, usage } : draft]);
 }
 
 /** The objects of a list; empty if the value is not a list. */

@@ -23,8 +23,6 @@ const newline = 0x0a;
 export interface ScanOptions {
   /** An incomplete last line is left alone, because its end may still be written. */
   readonly mayGrow?: boolean;
-  /** Returns the part to keep of a record whose piece ends at `end`. Most records are not needed after they were read. */
-  readonly keep?: (record: JsonObject, end: number) => Pick<RecordPiece, 'record'>;
   /** The number of bytes to read at a time from a file that is not in memory. A longer line is read completely. */
   readonly part?: number;
   /** The byte at which the first line to read begins. Lines are counted from there. */
@@ -44,24 +42,20 @@ const maxProblems = 100_000;
 const listedProblems = 1_000;
 
 /** Splits a file into records. @throws TooManyLines, and nothing else for the content of the bytes. */
-export function scanJsonl(file: FileBytes, dialect: Dialect, { keep, ...options }: ScanOptions = {}): Scan {
+export function scanJsonl(file: FileBytes, dialect: Dialect, options: ScanOptions = {}): Scan {
   const pieces: RecordPiece[] = [];
-  const seen = eachPiece(file, dialect, options, (piece) => {
-    pieces.push(keep && piece.record ? withoutRecord(piece, keep(piece.record, piece.range.end)) : piece);
-  });
+  const seen = eachPiece(file, dialect, options, (piece) => pieces.push(piece));
   return { pieces, ...seen };
 }
 
 const moved = ({ start, end }: ByteRange, by: number): ByteRange => ({ start: start + by, end: end + by });
 
-const withoutRecord = ({ record: _, ...piece }: RecordPiece, kept: Pick<RecordPiece, 'record'>): RecordPiece => ({ ...piece, ...kept });
-
 /** Calls `tell` with each piece, in file order, for callers that keep no pieces. */
 export function eachPiece(
   file: FileBytes,
   dialect: Dialect,
-  { mayGrow = false, part = defaultPartSize, begin = 0, identity }: Omit<ScanOptions, 'keep'>,
-  tell: (piece: RecordPiece) => void,
+  { mayGrow = false, part = defaultPartSize, begin = 0, identity }: ScanOptions,
+  tell: (piece: RecordPiece) => unknown,
 ): Seen {
   const skipped: Problem[] = [];
   const notes: Problem[] = [];
@@ -77,7 +71,7 @@ export function eachPiece(
       const at = buffer.indexOf(newline, start);
       stop = at < 0 ? buffer.length : at + 1;
       const from = base + start === 0 && hasByteOrderMark(buffer) ? 3 : start;
-      const whole = wholeLine(buffer, { from, stop, isSound, isCopy }, dialect);
+      const whole = wholeLine(buffer, { from, stop, isSound }, isCopy, dialect);
       if (whole) {
         tell({ line, range: moved({ start, end: stop }, base), ...whole });
         noteLine(whole.sort, line, { skipped, notes });
@@ -105,17 +99,16 @@ function refuseTooMany(lines: number, problems: number): void {
   if (problems > maxProblems) throw new TooManyLines(`more than ${maxProblems} of its lines are not records`);
 }
 
-interface LinePlace {
-  readonly from: number;
-  readonly stop: number;
-  /** Whether the buffer is UTF-8. */
-  readonly isSound: boolean;
-  /** Whether the next record of the file, in these bytes, is a copy of an earlier one. */
-  readonly isCopy: ((record: JsonObject, line: Buffer) => boolean) | undefined;
-}
-
-/** A line that is one record, a request, blank or a copy. `torn` is a record that is nested too deep. Undefined for anything else. */
-function wholeLine(buffer: Buffer, { from, stop, isSound, isCopy }: LinePlace, dialect: Dialect): Pick<RecordPiece, 'record' | 'sort'> | undefined {
+/**
+ * A line that is one record, a request, blank or a copy. `torn` is a record that is nested too deep. Undefined for anything else. `isSound`: the buffer is
+ * UTF-8. `isCopy` says whether the next record of the file, in these bytes, is a copy of an earlier one.
+ */
+function wholeLine(
+  buffer: Buffer,
+  { from, stop, isSound }: { readonly from: number; readonly stop: number; readonly isSound: boolean },
+  isCopy: ((record: JsonObject, line: Buffer) => boolean) | undefined,
+  dialect: Dialect,
+): Pick<RecordPiece, 'record' | 'sort'> | undefined {
   if (isRequestRecord(buffer, from, stop, dialect)) return { sort: 'request' };
   const record = isSound || isUtf8(buffer.subarray(from, stop)) ? recordIn(buffer, from, stop) : undefined;
   if (record === undefined) return isBlank(buffer, from, stop) ? { sort: 'blank' } : undefined;

@@ -1,7 +1,7 @@
 import { type ByteRange, decodeText, isObject, type JsonObject, parseJson } from '../../base/index.js';
 import type { FileBytes, Lines, RecordPiece, Scan } from '../lines.js';
 import type { Problem } from '../parsed.js';
-import { type Dialect, isDeep, maxLines, scanJsonl, TooManyLines, tooDeep } from './jsonl.js';
+import { type Dialect, eachPiece, isDeep, maxLines, TooManyLines, tooDeep } from './jsonl.js';
 
 /** From this size on, a file is not held in memory, and each of its records is read again on demand. */
 export const maxWholeBytes = 32 * 1024 * 1024;
@@ -26,12 +26,15 @@ class LazyPiece implements RecordPiece {
 
 /** Splits a large file into records that are read again on demand, so that only their positions are in memory. */
 export function scanLazily(file: FileBytes, dialect: Dialect): Scan {
-  const { pieces, ...seen } = scanJsonl(file, dialect, { mayGrow: true, keep: () => ({}) });
+  const pieces: RecordPiece[] = [];
   const read = ({ range: { start, end } }: RecordPiece): JsonObject => {
     const value = parseJson(decodeText(file.subarray(start, end)).replace(/^\ufeff/, ''));
     return isObject(value) ? value : {};
   };
-  return { ...seen, pieces: pieces.map((piece) => (piece.sort === 'record' ? new LazyPiece(piece, read) : piece)), isLazy: true };
+  const seen = eachPiece(file, dialect, { mayGrow: true }, ({ record: _, ...piece }) =>
+    pieces.push(piece.sort === 'record' ? new LazyPiece(piece, read) : piece),
+  );
+  return { ...seen, pieces, isLazy: true };
 }
 
 /** Lines up to this size are made together, because they are often read together. */
