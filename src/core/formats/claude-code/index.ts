@@ -1,6 +1,6 @@
 // claude-code: the histories of Claude Code, JSONL files in which each record names its parent.
 // schema*.ts says what records mean, parse*.ts reads them and logs. plan.ts plans an import: plan-tree.ts places records, plan-segments.ts
-// cuts the tree, plan-commits.ts makes commits, plan-tail.ts plans an addition alone. write.ts writes deltas, resume.ts a whole file.
+// cuts the tree, plan-commits.ts makes commits. write.ts writes deltas, resume.ts a whole file.
 import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import { byClass, factsWithout, type ImportableFormat, type ParsedDelta, type Peek } from '../format.js';
 import { durationOf } from '../shared/durations.js';

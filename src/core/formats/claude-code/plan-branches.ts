@@ -1,44 +1,27 @@
 import { resultsOf, type TranscriptLine } from './plan-lines.js';
-import type { Branch, RecordNode } from './plan-nodes.js';
-
-/** The last position of each sort of record in a branch; -1 if the branch has no such record. Kept so that no record must scan its successors. */
-const noEnd = () => ({
-  /** Neither a result nor bookkeeping. */
-  other: -1,
-  /** A prompt, a summary or a boundary: not an answer and not an attachment. */
-  turn: -1,
-  answer: -1,
-  /** An answer that belongs to a different message than the last answer. */
-  otherAnswer: -1,
-  message: undefined as string | undefined,
-  /** The position of each call's last result, among the first `searched` records. */
-  results: new Map<string, number>(),
-  searched: 0,
-});
-type BranchEnd = ReturnType<typeof noEnd>;
+import { type Branch, noEnd, type RecordNode } from './plan-nodes.js';
 
 /** No branches yet. */
 export const noBranches = () => ({
   list: [] as Branch[],
-  ends: new Map<Branch, BranchEnd>(),
   /** The progress of following the round of an answer or a result. */
   rounds: new Map<RecordNode, { last: RecordNode; next: number }>(),
 });
 type GrowingBranches = ReturnType<typeof noBranches>;
 
 /** Adds an empty branch. */
-export function startBranch({ list }: GrowingBranches, branch: Omit<Branch, 'nodes'>): Branch {
-  const started = { ...branch, nodes: [] };
+export function startBranch({ list }: GrowingBranches, branch: Omit<Branch, 'nodes' | 'end'>): Branch {
+  const started = { ...branch, nodes: [], end: noEnd() };
   list.push(started);
   return started;
 }
 
 /** Appends the node to its branch. */
-export function append(branches: GrowingBranches, node: RecordNode): void {
+export function append(node: RecordNode): void {
   const { line, branch, index } = node;
+  const { end } = branch;
   branch.nodes.push(node);
   if (line.part === 'quiet' || line.part === 'result') return;
-  const end = findEnd(branches, branch);
   end.other = index;
   if (line.part === 'assistant') {
     if (line.message === undefined || line.message !== end.message) end.otherAnswer = end.answer;
@@ -47,20 +30,12 @@ export function append(branches: GrowingBranches, node: RecordNode): void {
   } else if (line.part !== 'attachment') end.turn = index;
 }
 
-function findEnd({ ends }: GrowingBranches, branch: Branch): BranchEnd {
-  const known = ends.get(branch);
-  if (known) return known;
-  const end = noEnd();
-  ends.set(branch, end);
-  return end;
-}
-
 /**
  * The branch of a child of `parent`: the parent's own branch, or a new one. A parent has several children for three reasons: parallel tool calls,
  * bookkeeping, and a rewind. Only a rewind makes a branch.
  */
 export function branchFor(branches: GrowingBranches, line: TranscriptLine, parent: RecordNode): Branch {
-  return continues(branches, line, parent) ? parent.branch : branchFrom(branches, lastOfRound(branches, parent));
+  return continues(line, parent) ? parent.branch : branchFrom(branches, lastOfRound(branches, parent));
 }
 
 function branchFrom(branches: GrowingBranches, parent: RecordNode): Branch {
@@ -68,23 +43,22 @@ function branchFrom(branches: GrowingBranches, parent: RecordNode): Branch {
   return index === branch.nodes.length - 1 ? branch : startBranch(branches, { from: parent, sidechain: branch.sidechain });
 }
 
-function continues(branches: GrowingBranches, line: TranscriptLine, { branch, index }: RecordNode): boolean {
+function continues(line: TranscriptLine, { branch, index }: RecordNode): boolean {
   const { part, message } = line;
+  const { end } = branch;
   if (index === branch.nodes.length - 1 || part === 'quiet' || part === 'attachment') return true;
-  const end = findEnd(branches, branch);
   if (part === 'assistant') {
     const answer = message !== undefined && message === end.message ? end.otherAnswer : end.answer;
     return end.turn <= index && answer <= index;
   }
   if (end.other <= index) return true;
-  return part === 'result' && !resultsOf(line).some((id) => lastResult(branches, branch, id) > index);
+  return part === 'result' && !resultsOf(line).some((id) => lastResult(branch, id) > index);
 }
 
 /** The position of the call's last result in the branch, or -1. Few records need this, so the branch is searched on demand. */
-function lastResult(branches: GrowingBranches, branch: Branch, id: string): number {
-  const end = findEnd(branches, branch);
-  for (; end.searched < branch.nodes.length; end.searched++) {
-    const node = branch.nodes[end.searched] as RecordNode;
+function lastResult({ nodes, end }: Branch, id: string): number {
+  for (; end.searched < nodes.length; end.searched++) {
+    const node = nodes[end.searched] as RecordNode;
     if (node.line.part === 'result') for (const each of resultsOf(node.line)) end.results.set(each, node.index);
   }
   return end.results.get(id) ?? -1;

@@ -3,6 +3,7 @@ import type { PlannedCommit } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { joinRanges } from '../shared/jsonl.js';
 import { madeBy } from '../shared/plans.js';
+import { callNamed } from '../shared/subagents.js';
 import type { TranscriptLine } from './plan-lines.js';
 import { type Branch, isNode, nodeBefore, type RecordNode, type Tree } from './plan-nodes.js';
 import type { LineReader } from './plan-reader.js';
@@ -16,41 +17,30 @@ export interface SessionCommitFacts extends Pick<PlannedCommit, 'template' | 'pr
 export const mainTemplate = 'claude-code';
 
 /** The inputs for the commits of one file, and the commits made so far. */
-interface Committing {
-  readonly segments: Segments;
-  readonly tree: Tree;
-  readonly facts: SessionCommitFacts;
-  readonly reader: LineReader;
-  readonly isKnown: (record: string) => boolean;
-  readonly agentTypes: ReadonlyMap<string, string>;
-  readonly copies: ReadonlyMap<RecordNode, readonly RecordNode[]>;
-  readonly commits: PlannedCommit[];
+const newCommitting = (segments: Segments, tree: Tree, facts: SessionCommitFacts, reader: LineReader, isKnown: (record: string) => boolean) => ({
+  segments,
+  tree,
+  facts,
+  reader,
+  isKnown,
+  agentTypes: agentTypesIn(tree),
+  copies: copiesIn(tree),
+  commits: [] as PlannedCommit[],
   /** The number of the commit that a segment became. */
-  readonly numbers: Map<Segment, number>;
-}
+  numbers: new Map<Segment, number>(),
+});
+type Committing = ReturnType<typeof newCommitting>;
 
 /** Makes a commit of each new segment, parents before children. */
-export function commitSegments(
-  segments: Segments,
-  tree: Tree,
-  facts: SessionCommitFacts,
-  { reader, isKnown }: { readonly reader: LineReader; readonly isKnown: (record: string) => boolean },
-): Pick<Committing, 'commits' | 'numbers'> {
-  const agentTypes = agentTypesIn(tree);
-  const made: Committing = { segments, tree, facts, reader, isKnown, agentTypes, copies: copiesIn(tree), commits: [], numbers: new Map() };
-  segments.list.forEach((segment, place) => {
-    if (isStored(segment) || (segment.lines.length === 0 && segment.nodes.length === 0)) return;
-    const before = segmentBefore(segments, place);
-    const parent = segment.after ? referTo(made, segment.after) : findParent(made, segment, before);
+export function commitSegments(...given: Parameters<typeof newCommitting>): Pick<Committing, 'commits' | 'numbers'> {
+  const made = newCommitting(...given);
+  for (const segment of made.segments.list) {
+    if (isStored(segment) || (segment.lines.length === 0 && segment.nodes.length === 0)) continue;
+    const parent = segment.after ? referTo(made, segment.after) : findParent(made, segment);
     made.numbers.set(segment, made.commits.length);
-    made.commits.push(planCommit(made, segment, parent, before === undefined));
-  });
+    made.commits.push(planCommit(made, segment, parent));
+  }
   return made;
-}
-
-function segmentBefore({ list }: Segments, place: number): Segment | undefined {
-  const before = list[place - 1];
-  return before?.branch === list[place]?.branch ? before : undefined;
 }
 
 function referTo(made: Committing, node: RecordNode | undefined): PlannedCommit['parent'] {
@@ -73,7 +63,7 @@ function storedParent({ isKnown }: Committing, node: RecordNode): PlannedCommit[
   return null;
 }
 
-function findParent(made: Committing, { branch: { from, keeps } }: Segment, before: Segment | undefined): PlannedCommit['parent'] {
+function findParent(made: Committing, { branch: { from, keeps }, before }: Segment): PlannedCommit['parent'] {
   if (before) return referTo(made, before.nodes.at(-1));
   if (from === null) return null;
   if (!isNode(from)) return { record: from.record };
@@ -85,23 +75,22 @@ function addShorterCompaction(made: Committing, summary: RecordNode, keeps: numb
   const { segments, tree, commits, reader } = made;
   const segment = segments.of.get(summary) as Segment;
   const boundary = boundaryOf(segment) as RecordNode;
-  const before = segmentBefore(segments, segments.list.indexOf(segment));
   const nodes = [...segment.nodes, ...(tree.kept.get(boundary) ?? []).slice(0, keeps)];
   const lines = nodes.map(({ line }) => line);
-  const facts = gatherFacts(made, segment, before === undefined);
-  const parent = findParent(made, segment, before);
+  const facts = gatherFacts(made, segment);
+  const parent = findParent(made, segment);
   commits.push(withContent({ ...facts, parent, ranges: [], kept: joinRanges(lines), records: [] }, lines, reader));
   return commits.length - 1;
 }
 
 const boundaryOf = ({ nodes }: Segment): RecordNode | undefined => nodes.find(({ line }) => line.part === 'boundary');
 
-function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['parent'], isFirst: boolean): PlannedCommit {
+function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['parent']): PlannedCommit {
   const { tree, copies, reader } = made;
   const boundary = segment.type === 'compaction' ? boundaryOf(segment) : undefined;
   const kept = ((boundary && tree.kept.get(boundary)) ?? segment.nodes.flatMap((node) => copies.get(node) ?? [])).map(({ line }) => line);
   const planned = {
-    ...gatherFacts(made, segment, isFirst),
+    ...gatherFacts(made, segment),
     parent,
     ranges: joinRanges(segment.lines),
     ...(kept.length > 0 && { kept: joinRanges(kept) }),
@@ -110,11 +99,11 @@ function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['p
   return withContent(planned, kept.length > 0 ? [...segment.lines, ...kept] : segment.lines, reader);
 }
 
-function gatherFacts({ facts, agentTypes, reader }: Committing, segment: Segment, isFirst: boolean): Omit<Planned, 'parent' | 'ranges' | 'records'> {
-  const { branch, type, checkpoint } = segment;
+function gatherFacts({ facts, agentTypes, reader }: Committing, segment: Segment): Omit<Planned, 'parent' | 'ranges' | 'records'> {
+  const { branch, type, checkpoint, before } = segment;
   const summary = writeSummary(segment, reader);
   const createdAt = writtenAt(segment);
-  const startedBy = isFirst && !(branch.from && isNode(branch.from)) ? (branch.startedBy ?? facts.startedBy) : undefined;
+  const startedBy = !before && !isNode(branch.from) ? (branch.startedBy ?? facts.startedBy) : undefined;
   return {
     type,
     checkpoint,
@@ -125,14 +114,8 @@ function gatherFacts({ facts, agentTypes, reader }: Committing, segment: Segment
 }
 
 /** The records of a commit, and the calls in them that may start subagents. */
-function nameRecords(nodes: readonly RecordNode[]): readonly string[] {
-  const names: string[] = [];
-  for (const { line } of nodes) {
-    names.push(line.uuid);
-    for (const { id } of line.more?.agents ?? []) names.push(`call:${id}`);
-  }
-  return names;
-}
+const nameRecords = (nodes: readonly RecordNode[]): readonly string[] =>
+  nodes.flatMap(({ line }) => [line.uuid, ...(line.more?.agents ?? []).map(({ id }) => callNamed(id))]);
 
 type Planned = Omit<PlannedCommit, 'entries' | 'elisions' | 'outline'>;
 

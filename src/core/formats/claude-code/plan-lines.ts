@@ -1,5 +1,5 @@
 import { type ByteRange, isObject, type JsonObject, stringAt } from '../../base/index.js';
-import type { FileBytes } from '../format.js';
+import type { FileBytes, Mutable } from '../format.js';
 import type { Seen } from '../shared/jsonl.js';
 import { type OutlinePart, outlinePart } from '../shared/outline.js';
 import { callPartOf } from './calls.js';
@@ -80,21 +80,15 @@ export interface SessionLines extends Seen {
   readonly lines: readonly TranscriptLine[];
 }
 
-export interface LineReading {
-  /** The number of bytes to read at a time. */
-  readonly part: number;
-  /** The byte at which to start reading. */
-  readonly begin: number;
-  /** Lines before this byte are stored already, so their entries are not needed. */
-  readonly from: number;
-}
-
 /** Outlines are kept for this many bytes of the file. Later lines are read again on demand, because all outlines would fill the memory. */
 const outlinedAtOnce = 24 * 1024 * 1024;
 const isOutlined = ({ start, end }: ByteRange, from: number): boolean => start >= from && end <= from + outlinedAtOnce;
 
-/** Reads a file once, a part at a time. */
-export function readLines(file: FileBytes, { part, begin, from }: LineReading): SessionLines {
+/**
+ * Reads a file once, from the byte `begin` on. Lines before the byte `from` are stored already, so their entries are not needed. `part` is the number of
+ * bytes to read at a time.
+ */
+export function readLines(file: FileBytes, { part, begin, from }: Record<'part' | 'begin' | 'from', number>): SessionLines {
   const lines: TranscriptLine[] = [];
   const read = lineReader(from);
   const seen = eachRecord(file, { mayGrow: true, part, begin }, (piece) => lines.push(read(piece)));
@@ -134,12 +128,14 @@ function outlineOfRecord(record: JsonObject): OutlinePart | undefined {
   return outlinePart({ entries, elisions }, callPartOf(record, entries));
 }
 
-/** Reads the lines of one file in order. Ids shared with the previous line are held once; one line holds the facts of the whole file. */
+/**
+ * Reads the lines of one file in order. Ids shared with the previous line are held once; one line holds the facts of the whole file, its session and the
+ * first working directory. Outlines are made from the byte `from` on.
+ */
 function lineReader(from: number): (piece: RecordPiece) => TranscriptLine {
   let last: TranscriptLine = bare;
   let isFirst = true;
   let cwd: string | undefined;
-  /** Facts of the whole file: its session, and the first working directory. */
   const fileFactsOf = (record: JsonObject): FileFacts | undefined => {
     const sessionId = isFirst ? stringAt(record, 'sessionId') : undefined;
     const folder = cwd ? undefined : stringAt(record, 'cwd');
@@ -147,79 +143,68 @@ function lineReader(from: number): (piece: RecordPiece) => TranscriptLine {
     isFirst = false;
     return sessionId || folder ? { ...(sessionId && { sessionId }), ...(folder && { cwd: folder }) } : undefined;
   };
+  const withRecord = ({ line, range: { start, end }, sort }: RecordPiece, record: JsonObject): TranscriptLine => {
+    const chained = sort === 'record' && isChained(record);
+    const part = chained ? roleInTree(record) : 'quiet';
+    const parent = typeof record.parentUuid === 'string' ? record.parentUuid : undefined;
+    const message = chained ? messageIdOf(record) : undefined;
+    const isAnswer = part === 'assistant';
+    const calls = isAnswer && readBlocks(record).some((block) => !isObject(block) || block.type === 'tool_use');
+    const isPrompt = part === 'prompt' || (part === 'command' && record.isMeta !== true);
+    return {
+      line,
+      start,
+      end,
+      sort,
+      uuid: chained ? uuidOf(record) : undefined,
+      parent: parent === last.uuid ? last.uuid : parent,
+      part,
+      sidechain: record.isSidechain === true,
+      isMessage: record.type === 'user' || record.type === 'assistant',
+      timestamp: typeof record.timestamp === 'string' ? record.timestamp : undefined,
+      message: message === last.message ? last.message : message,
+      results: part === 'result' ? oneOrMore(resultIdsOf(record)) : bare.results,
+      stops: isAnswer && stringAt(record.message, 'stop_reason') === 'tool_use',
+      calls,
+      headline: isPrompt ? writeHeadline(record) : undefined,
+      more: moreOf(record, part, calls, chained ? fileFactsOf(record) : undefined),
+      outline: sort === 'record' && isOutlined({ start, end }, from) ? outlineOfRecord(record) : undefined,
+    };
+  };
   return (piece) => {
     const { line, range, sort, record, ghost } = piece;
     if (!record) return { ...bare, line, ...range, sort, more: ghost && { ghost } };
-    const read = makeLine(piece, record, last, from, fileFactsOf);
+    const read = withRecord(piece, record);
     if (ghost) return { ...read, more: { ...read.more, ghost } };
     last = read;
     return read;
   };
 }
 
-/** A line with a record. @param last the line before it; @param from the byte from which outlines are made. */
-function makeLine(
-  { line, range: { start, end }, sort }: RecordPiece,
-  record: JsonObject,
-  last: TranscriptLine,
-  from: number,
-  fileFactsOf: (record: JsonObject) => FileFacts | undefined,
-): TranscriptLine {
-  const chained = sort === 'record' && isChained(record);
-  const part = chained ? roleInTree(record) : 'quiet';
-  const parent = typeof record.parentUuid === 'string' ? record.parentUuid : undefined;
-  const message = chained ? messageIdOf(record) : undefined;
-  const isAnswer = part === 'assistant';
-  const calls = isAnswer && readBlocks(record).some((block) => !isObject(block) || block.type === 'tool_use');
-  const isPrompt = part === 'prompt' || (part === 'command' && record.isMeta !== true);
-  return {
-    line,
-    start,
-    end,
-    sort,
-    uuid: chained ? uuidOf(record) : undefined,
-    parent: parent === last.uuid ? last.uuid : parent,
-    part,
-    sidechain: record.isSidechain === true,
-    isMessage: record.type === 'user' || record.type === 'assistant',
-    timestamp: typeof record.timestamp === 'string' ? record.timestamp : undefined,
-    message: message === last.message ? last.message : message,
-    results: part === 'result' ? oneOrMore(resultIdsOf(record)) : bare.results,
-    stops: isAnswer && stringAt(record.message, 'stop_reason') === 'tool_use',
-    calls,
-    headline: isPrompt ? writeHeadline(record) : undefined,
-    more: moreOf(record, part, calls, chained ? fileFactsOf(record) : undefined),
-    outline: sort === 'record' && isOutlined({ start, end }, from) ? outlineOfRecord(record) : undefined,
-  };
-}
-
 type FileFacts = Pick<More, 'sessionId' | 'cwd'>;
 
-/** The rare facts of a record; undefined if it has none. */
+/** The rare facts of a record; undefined if it has none. Assigned only if they exist: every line comes through here. */
 function moreOf(record: JsonObject, part: ChainedRole, calls: boolean, ofFile: FileFacts | undefined): More | undefined {
+  const more: Mutable<More> = { ...ofFile };
   const title = readTitle(record);
-  const logicalParent = part === 'boundary' ? stringAt(record, 'logicalParentUuid') : undefined;
-  const metadata = part === 'boundary' && isObject(record.compactMetadata) ? record.compactMetadata : undefined;
-  const forkedFrom = record.forkedFrom === undefined ? undefined : stringAt(record.forkedFrom, 'messageUuid');
+  if (title) more.title = title;
+  if (part === 'boundary') {
+    const logicalParent = stringAt(record, 'logicalParentUuid');
+    if (logicalParent !== undefined) more.logicalParent = logicalParent;
+    if (isObject(record.compactMetadata)) more.metadata = record.compactMetadata;
+  }
+  const forkedFrom = stringAt(record.forkedFrom, 'messageUuid');
+  if (forkedFrom !== undefined) more.forkedFrom = forkedFrom;
   const forkRef = record.type === 'fork-context-ref' ? forkRefOf(record) : undefined;
+  if (forkRef) more.forkRef = forkRef;
   const agents = calls ? agentCallsOf(record) : [];
-  const isClosingWord = part === 'assistant' && saysNothing(record);
+  if (agents.length > 0) more.agents = agents;
+  if (part === 'assistant' && saysNothing(record)) more.isClosingWord = true;
   const link = linkOf(record, part);
+  if (link) more.link = link;
   const queued = queuedIn(record);
-  const isPlain = !logicalParent && !metadata && !forkedFrom && !forkRef && agents.length === 0 && !isClosingWord;
-  if (!title && !ofFile && isPlain && !link && !queued) return undefined;
-  return {
-    ...(title && { title }),
-    ...ofFile,
-    ...(logicalParent !== undefined && { logicalParent }),
-    ...(metadata && { metadata }),
-    ...(forkedFrom !== undefined && { forkedFrom }),
-    ...(forkRef && { forkRef }),
-    ...(agents.length > 0 && { agents }),
-    ...(isClosingWord && { isClosingWord }),
-    ...(link && { link }),
-    ...(queued && { queued }),
-  };
+  if (queued) more.queued = queued;
+  return Object.keys(more).length > 0 ? more : undefined;
 }
 
 function queuedIn(record: JsonObject): More['queued'] {

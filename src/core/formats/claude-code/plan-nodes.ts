@@ -14,6 +14,20 @@ export interface RecordNode {
   readonly stored: string | undefined;
 }
 
+/** The last position of each sort of record in a branch; -1 if the branch has no such record. Kept so that no record must scan its successors. */
+export const noEnd = () => ({
+  /** Neither a result nor bookkeeping. */
+  other: -1,
+  /** A prompt, a summary or a boundary: not an answer and not an attachment. */
+  turn: -1,
+  answer: -1,
+  /** An answer that belongs to a different message than the last answer. */
+  otherAnswer: -1,
+  message: undefined as string | undefined,
+  /** The position of each call's last result, among the first `searched` records. */
+  results: new Map<string, number>(),
+  searched: 0,
+});
 /** Records in a row, each the child of the one before it, from a root or a branch point to a leaf. */
 export interface Branch {
   /** The parent of the first record: a node of another branch, a record that only the store has, or null for a root. */
@@ -21,6 +35,7 @@ export interface Branch {
   /** If `from` is the summary of a compaction: the number of kept messages before this branch. */
   readonly keeps?: number;
   readonly nodes: RecordNode[];
+  readonly end: ReturnType<typeof noEnd>;
   readonly sidechain: boolean;
   readonly startedBy?: string;
 }

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { FileBytes, PlanContext, Progress } from '../format.js';
 import { measureProgress, type RecordMark } from '../shared/progress.js';
 import { eachRecord, type RecordPiece } from './parse-lines.js';
-import { type ChainedRole, firstTextOf, isChained, readBlocks, readContent, resultIdsOf, roleInTree } from './schema.js';
+import { type ChainedRole, callIdsOf, firstTextOf, isChained, readBlocks, readContent, resultIdsOf, roleInTree } from './schema.js';
 
 /**
  * The progress of a session that Claude Code is still writing. A turn ends with an answer whose stop reason says so, an interruption, the next
@@ -37,9 +37,9 @@ function markOf(piece: RecordPiece): RecordMark {
       return { range, is: endsTurn(record) ? 'ends' : 'quiet' };
     case 'assistant':
       if (isLastWord(record)) return { range, is: 'last' };
-      return { range, is: 'answer', calls: callIds(record), mayEndTurn: stopOf(record) === undefined && saysSomething(record) };
+      return { range, is: 'answer', calls: callIdsOf(record), mayEndTurn: stopOf(record) === undefined && saysSomething(record) };
     case 'result':
-      return { range, is: 'result', calls: [...resultIdsOf(record)] };
+      return { range, is: 'result', calls: resultIdsOf(record) };
     case 'summary':
       return { range, is: 'last' };
     case 'prompt':
@@ -63,9 +63,6 @@ function isLastWord(record: JsonObject): boolean {
 const saysSomething = (record: JsonObject): boolean =>
   typeof readContent(record) === 'string' ||
   readBlocks(record).some((block) => isObject(block) && block.type !== 'thinking' && block.type !== 'redacted_thinking');
-
-const callIds = (record: JsonObject): string[] =>
-  readBlocks(record).flatMap((block) => (isObject(block) && block.type === 'tool_use' && typeof block.id === 'string' ? [block.id] : []));
 
 const endsTurn = ({ type, subtype }: JsonObject): boolean => type === 'system' && (subtype === 'turn_duration' || subtype === 'stop_hook_summary');
 

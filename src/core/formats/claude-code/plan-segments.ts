@@ -12,25 +12,24 @@ export interface Segment {
   readonly type: 'delta' | 'compaction';
   readonly checkpoint: Checkpoint;
   readonly lines: TranscriptLine[];
+  /** The segment before it in its branch. */
+  readonly before: Segment | undefined;
   /** For a segment without records: the node that it follows. */
   readonly after?: RecordNode;
 }
 
-export interface Segments {
-  readonly list: Segment[];
-  /** The segment of each node. Nodes of stubs have none. */
-  readonly of: ReadonlyMap<RecordNode, Segment>;
-}
+export type Segments = ReturnType<typeof cutBranches>;
 
 /** Cuts branches into segments: at turns, at branch points, around compactions, and at the end of the stored part. */
-export function cutBranches(tree: Tree, granularity: PlanContext['granularity']): Segments {
+export function cutBranches(tree: Tree, granularity: PlanContext['granularity']) {
   const branchedAt = new Set<RecordNode>();
   for (const { from } of tree.branches) if (isNode(from)) branchedAt.add(from);
   const list: Segment[] = [];
   for (const branch of tree.branches) if (!isStub(branch, branchedAt, tree)) cutBranch(branch, branchedAt, granularity, list);
+  /** The segment of each node. Nodes of stubs have none. */
   const of = new Map<RecordNode, Segment>();
   for (const segment of list) for (const node of segment.nodes) of.set(node, segment);
-  return { list, of };
+  return { list, of, branchedAt };
 }
 
 function cutBranch(branch: Branch, branchedAt: ReadonlySet<RecordNode>, granularity: PlanContext['granularity'], segments: Segment[]): void {
@@ -49,8 +48,14 @@ function cutBranch(branch: Branch, branchedAt: ReadonlySet<RecordNode>, granular
       before.nodes.push(...nodes);
       return;
     }
-    const type = inCompaction ? 'compaction' : 'delta';
-    segments.push({ branch, nodes, type, checkpoint: inCompaction ? 'compaction' : checkpoint, lines: [] });
+    segments.push({
+      branch,
+      nodes,
+      type: inCompaction ? 'compaction' : 'delta',
+      checkpoint: inCompaction ? 'compaction' : checkpoint,
+      lines: [],
+      before: before?.branch === branch ? before : undefined,
+    });
     inCompaction = false;
     filled = false;
   };
@@ -184,8 +189,8 @@ const notInTurn: ReadonlySet<TranscriptLine['sort']> = new Set(['request', 'torn
 /** If a file has grown only by bookkeeping, the bookkeeping becomes a delta without entries. */
 function addBookkeeping(segments: Segment[], after: RecordNode): Segment {
   const { branch } = after;
-  const segment: Segment = { branch, nodes: [], type: 'delta', checkpoint: 'session_end', lines: [], after };
   const last = segments.findLastIndex((other) => other.branch === branch);
+  const segment: Segment = { branch, nodes: [], type: 'delta', checkpoint: 'session_end', lines: [], before: segments[last], after };
   segments.splice(last + 1, 0, segment);
   return segment;
 }

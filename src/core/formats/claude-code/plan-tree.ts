@@ -181,11 +181,11 @@ function parentThroughGhosts(growth: Growth, uuid: string | null): string | null
 }
 
 function addNode(growth: Growth, line: Chained, sidechain: boolean, place: Place): void {
-  const { around, branches, calls, summaries } = growth;
+  const { around, calls, summaries } = growth;
   const stored = around.storedAs(line, !isNode(place.parent) || place.parent.stored !== undefined);
   const branch = branchAt(growth, line, place, sidechain);
   const node: RecordNode = { line, branch, index: branch.nodes.length, stored };
-  append(branches, node);
+  append(node);
   growth.placements.set(line, node);
   growth.nodes.push(node);
   if (line.part === 'boundary') keepMessages(growth, node);

@@ -1,16 +1,15 @@
-import { defined, stringAt } from '../../base/index.js';
+import { defined, isObject, stringAt } from '../../base/index.js';
 import { lastName } from '../../system/index.js';
 import type { FileBytes, ImportPlan, PlanContext, Problem } from '../format.js';
 import { madeBy, maxNameLength } from '../shared/plans.js';
-import { recordAt } from './parse-lines.js';
+import { recordAt, scanLines } from './parse-lines.js';
 import { commitSegments, mainTemplate, type SessionCommitFacts } from './plan-commits.js';
 import { placeOnly, readLines, type SessionLines, type TranscriptLine } from './plan-lines.js';
-import { type Branch, isNode, type RecordNode, type Tree } from './plan-nodes.js';
+import type { RecordNode } from './plan-nodes.js';
 import { openReader } from './plan-reader.js';
-import { cutBranches, isStored, placeLines, type Segment } from './plan-segments.js';
-import { isPlainContinuation } from './plan-tail.js';
+import { cutBranches, isStored, placeLines, type Segment, type Segments } from './plan-segments.js';
 import { growTree } from './plan-tree.js';
-import { bestTitle } from './schema.js';
+import { bestTitle, isChained, roleInTree, titleIn } from './schema.js';
 
 export const formatId = 'claude-code-v1';
 
@@ -40,10 +39,11 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     const origin = more?.forkedFrom;
     return origin !== undefined && known.has(origin) ? origin : undefined;
   };
+  const isKnown = (record: string): boolean => known.has(record);
   const tree = growTree(lines, {
     storedAs,
     isImported: ({ start }) => start < resumeAt,
-    isKnown: (uuid) => known.has(uuid),
+    isKnown,
     recordOf: (line) => recordAt(file, line),
     wholeIsSidechain,
     begunAfter: fork && known.has(fork.last) ? fork.last : undefined,
@@ -56,7 +56,7 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     ...madeBy(mainTemplate, { role: wholeIsSidechain ? stringAt(context.meta, 'agentType') || 'agent' : undefined, cwd, sessionId }),
     startedBy: wholeIsSidechain ? stringAt(context.meta, 'toolUseId') : undefined,
   };
-  const { commits, numbers } = commitSegments(segments, tree, facts, { reader: openReader(file, resumeAt), isKnown: (record) => known.has(record) });
+  const { commits, numbers } = commitSegments(segments, tree, facts, openReader(file, resumeAt), isKnown);
   const freshFrom = lines.find(({ start }) => start >= resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const title = bestTitle(lines.flatMap(({ more }) => more?.title ?? []));
@@ -67,10 +67,47 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     side,
     skipped: fresh([...scan.skipped, ...tree.skipped, ...unnamed(scan, commits)]),
     notes: fresh([...scan.notes, ...tree.notes, ...withoutBeginning(missing)]),
-    tips: tipsOf(segments.list, tree, numbers),
+    tips: tipsOf(segments, numbers),
     end: scan.end,
     ...(missing && { awaits: missing }),
   };
+}
+
+/** A longer addition is planned with the whole file, which reads the file once instead of one and a half times. */
+const maxTailBytes = 8 * 1024 * 1024;
+/** The number of bytes before the addition in which its parent is searched. */
+const lookBack = 256 * 1024;
+const newline = 0x0a;
+
+/**
+ * Whether the addition to a session can be planned without the lines before it. This requires that the addition continues the last imported record,
+ * that the file is a single conversation, and that nothing in the addition refers further back: no compaction, fork, title or unreadable record.
+ */
+function isPlainContinuation(file: FileBytes, { path, known, resumeAt, before }: PlanContext): boolean {
+  if (before?.tips !== 1 || resumeAt === 0 || file.length - resumeAt > maxTailBytes) return false;
+  const end = Uint8Array.from(file.subarray(Math.max(0, resumeAt - lookBack), resumeAt));
+  if (end.at(-1) !== newline) return false;
+  const last = scanLines(end).pieces.findLast(({ record, sort }) => sort === 'record' && record && isChained(record))?.record?.uuid;
+  if (typeof last !== 'string') return false;
+  const isSubagent = /[/\\]subagents[/\\][^/\\]+$/.test(path);
+  const seen = new Set<unknown>();
+  let hasMessage = false;
+  for (const { record, sort } of scanLines(file, { mayGrow: true, begin: resumeAt }).pieces) {
+    if (sort === 'torn') return false;
+    if (!record || sort !== 'record') continue;
+    if (titleIn([record]) !== undefined) return false;
+    if (!isChained(record)) continue;
+    const { uuid, parentUuid } = record;
+    const part = roleInTree(record);
+    const continues = seen.size === 0 ? parentUuid === last : seen.has(parentUuid);
+    const isNew = typeof uuid === 'string' && !seen.has(uuid) && !known.has(uuid);
+    const reachesBack =
+      part === 'boundary' || part === 'summary' || isObject(record.forkedFrom) || stringAt(record, 'logicalParentUuid') !== undefined;
+    if (!continues || !isNew || reachesBack || (record.isSidechain === true) !== isSubagent) return false;
+    seen.add(uuid);
+    hasMessage ||= part !== 'quiet';
+  }
+  return hasMessage;
 }
 
 /** A forked subagent whose parent is not in the project yet. */
@@ -103,13 +140,10 @@ function withoutOpenCompaction(scan: SessionLines): SessionLines {
 }
 
 /** Leaves by the position of their last record in the file, subagents first. The agent resumes the last one. */
-function tipsOf(segments: readonly Segment[], tree: Tree, numbers: ReadonlyMap<Segment, number>): ImportPlan['tips'] {
-  const branchedAt = new Set<RecordNode>();
-  for (const { from } of tree.branches) if (isNode(from)) branchedAt.add(from);
-  const last = new Map<Branch, Segment>();
-  for (const segment of segments) if (isStored(segment) || numbers.has(segment)) last.set(segment.branch, segment);
-  const leaves = [...last].filter(([branch]) => !branchedAt.has(branch.nodes.at(-1) as RecordNode));
-  const order = ([branch]: readonly [Branch, Segment]): number => (branch.sidechain ? -1e15 : 0) + (branch.nodes.at(-1)?.line.start ?? 0);
+function tipsOf({ list, branchedAt }: Segments, numbers: ReadonlyMap<Segment, number>): ImportPlan['tips'] {
+  const last = new Map(list.filter((segment) => isStored(segment) || numbers.has(segment)).map((segment) => [segment.branch, segment] as const));
+  const leaves = [...last].filter(([{ nodes }]) => !branchedAt.has(nodes.at(-1) as RecordNode));
+  const order = ([{ sidechain, nodes }]: (typeof leaves)[number]): number => (sidechain ? -1e15 : 0) + (nodes.at(-1)?.line.start ?? 0);
   return leaves
     .sort((a, b) => order(a) - order(b))
     .flatMap(([, segment]): ImportPlan['tips'] => {

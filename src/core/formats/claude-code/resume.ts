@@ -4,7 +4,7 @@ import type { SessionOptions } from '../format.js';
 import { encodeLines } from '../shared/jsonl.js';
 import { absorbedIn } from './parse-entries.js';
 import { scanLines } from './parse-lines.js';
-import { isChained, messageIdOf, readBlocks, readTime, resultIdsOf, roleInTree, uuidOf } from './schema.js';
+import { callIdsOf, callIn, isChained, messageIdOf, readBlocks, readTime, resultIdsOf, resultIn, roleInTree, uuidOf } from './schema.js';
 
 /** Records outside of the tree that belong to the session itself. All others are bookkeeping of one process. */
 const sessionRecords = new Set(['custom-title', 'ai-title', 'agent-name', 'agent-color', 'agent-setting', 'tag', 'content-replacement']);
@@ -59,7 +59,7 @@ function withQueued(records: readonly JsonObject[], { newId, now }: SessionOptio
     } else {
       if (roleInTree(record) === 'prompt') place();
       placed.push(record);
-      for (const id of readCalls(record)) if (answered.has(id)) open.add(id);
+      for (const id of callIdsOf(record)) if (answered.has(id)) open.add(id);
       if (record.type === 'user') for (const id of resultIdsOf(record)) open.delete(id);
     }
     if (open.size === 0) place();
@@ -172,11 +172,6 @@ function pairCalls(records: readonly JsonObject[], options: SessionOptions): Jso
 }
 
 const answerOf = (record: JsonObject): string => messageIdOf(record) ?? (uuidOf(record) as string);
-const readCalls = (record: JsonObject): readonly string[] =>
-  record.type === 'assistant' ? readBlocks(record).flatMap((block) => callIn(block) ?? []) : [];
-const callIn = (block: unknown): string | undefined => (isObject(block) && block.type === 'tool_use' ? stringAt(block, 'id') : undefined);
-const resultIn = (block: unknown): string | undefined =>
-  isObject(block) && block.type === 'tool_result' ? stringAt(block, 'tool_use_id') : undefined;
 
 /** The record with only these blocks, or nothing if it had blocks and none is left. */
 function withBlocks(record: JsonObject, blocks: readonly unknown[]): JsonObject[] {

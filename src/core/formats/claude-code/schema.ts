@@ -108,11 +108,16 @@ export function agentCallsOf(record: JsonObject): readonly AgentCall[] {
   });
 }
 
+/** The id of the call that a block makes. */
+export const callIn = (block: unknown): string | undefined => (isObject(block) && block.type === 'tool_use' ? stringAt(block, 'id') : undefined);
+/** The id of the call whose result a block is. */
+export const resultIn = (block: unknown): string | undefined =>
+  isObject(block) && block.type === 'tool_result' ? stringAt(block, 'tool_use_id') : undefined;
+/** The ids of the calls that the record makes. */
+export const callIdsOf = (record: JsonObject): readonly string[] =>
+  record.type === 'assistant' ? readBlocks(record).flatMap((block) => callIn(block) ?? []) : [];
 /** The ids of the calls whose results the record holds. */
-export const resultIdsOf = (record: JsonObject): readonly string[] =>
-  readBlocks(record).flatMap((block) =>
-    isObject(block) && block.type === 'tool_result' && typeof block.tool_use_id === 'string' ? [block.tool_use_id] : [],
-  );
+export const resultIdsOf = (record: JsonObject): readonly string[] => readBlocks(record).flatMap((block) => resultIn(block) ?? []);
 
 /** The field of a record with what other providers signed its blocks with. Stemma alone writes it; the agent keeps it and does not send it. */
 export const sealsField = 'seals';

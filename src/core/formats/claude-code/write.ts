@@ -31,7 +31,7 @@ export function writeEntries(entries: readonly WritableEntry[], options: WriteOp
     const group = [first];
     for (at++; isFree && at < blocks.length && isSameRecord(group, blocks[at] as WrittenBlock); at++) group.push(blocks[at] as WrittenBlock);
     used.add(uuid);
-    lines.push(writeRecord(group, { uuid, parentUuid, options }));
+    lines.push(writeRecord(group, uuid, parentUuid, options));
     parentUuid = uuid;
   }
   return encodeLines(lines);
@@ -72,13 +72,7 @@ function isSameRecord(group: readonly WrittenBlock[], next: WrittenBlock): boole
   return isAssistant(first) === isAssistant(next) && isAttachment(first) === isAttachment(next) && first.entry.kind !== 'summary';
 }
 
-interface Place {
-  readonly uuid: string;
-  readonly parentUuid: string | null;
-  readonly options: WriteOptions;
-}
-
-function writeRecord(group: readonly WrittenBlock[], { uuid, parentUuid, options }: Place): object {
+function writeRecord(group: readonly WrittenBlock[], uuid: string, parentUuid: string | null, options: WriteOptions): object {
   const first = group[0] as WrittenBlock;
   const { entry } = first;
   const envelope = {
@@ -213,8 +207,6 @@ export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
 
 function shorten({ record }: RecordPiece, last: number): JsonObject | undefined {
   const message = record?.message;
-  if (!record || typeof message !== 'object' || message === null || Array.isArray(message)) return undefined;
-  const { content } = message as JsonObject;
-  if (!Array.isArray(content) || last >= content.length - 1) return undefined;
-  return { ...record, message: { ...message, content: content.slice(0, last + 1) } };
+  if (!isObject(message) || !Array.isArray(message.content) || last >= message.content.length - 1) return undefined;
+  return { ...record, message: { ...message, content: message.content.slice(0, last + 1) } };
 }
