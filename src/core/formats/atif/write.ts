@@ -26,9 +26,8 @@ const isHeld = ({ kind, marks, result }: WritableEntry): boolean =>
   kind !== 'event' && !marks?.includes('hidden') && (kind !== 'image' || sourceIn(result) !== undefined);
 
 /** The source of an image that ATIF can name: a type and a path. */
-function sourceIn(link: unknown): JsonObject | undefined {
-  return isObject(link) && typeof link.path === 'string' && typeof link.media_type === 'string' ? link : undefined;
-}
+const sourceIn = (link: unknown): JsonObject | undefined =>
+  isObject(link) && typeof link.path === 'string' && typeof link.media_type === 'string' ? link : undefined;
 
 function stepsOf(entries: readonly WritableEntry[], options: WriteOptions): readonly JsonObject[] {
   const keyFor = namer(() => `${options.newId()}.0`);
@@ -36,14 +35,14 @@ function stepsOf(entries: readonly WritableEntry[], options: WriteOptions): read
   const drafts: Draft[] = [];
   const byCall = new Map<string, Draft>();
   for (const { entries: group } of groupMessages(keyed, (entry) => entry.role !== 'tool' && entry.kind !== 'summary')) {
-    const [first] = group as unknown as [Keyed];
+    const [first] = group;
     if (first.role === 'tool') {
       const step = byCall.get(first.toolCallId ?? '');
-      if (step) step.results.push(...(group as unknown as Keyed[]));
-      else drafts.push({ entries: [], results: [...(group as unknown as Keyed[])] });
+      if (step) step.results.push(...group);
+      else drafts.push({ entries: [], results: [...group] });
       continue;
     }
-    const draft: Draft = { entries: [...(group as unknown as Keyed[])], results: [] };
+    const draft: Draft = { entries: [...group], results: [] };
     drafts.push(draft);
     for (const { kind, toolCallId } of group) if (kind === 'tool_call' && toolCallId !== undefined) byCall.set(toolCallId, draft);
   }
@@ -153,13 +152,14 @@ function residualOf(entry: Keyed, entries: readonly Keyed[]): JsonObject {
 export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8Array {
   const records = inRecords(readRecords({ dialect }, delta), (entries) => readRecords({ dialect }, writeEntries(entries, options)));
   const root = firstIn(records, readRoot);
-  const named = records.flatMap((record) => {
+  const own = records.flatMap((record) => {
     const step = readStep(record);
-    return step ? [withName(step, stringAt(record, 'atif') ?? '')] : [];
+    return step ? [withValidCalls(withValidRefs(withCall(withName(step, stringAt(record, 'atif') ?? ''), options.calls)))] : [];
   });
-  const steps = named.map((step, at): JsonObject => ({ ...withValidCalls(withValidRefs(withCall(step, options.calls))), step_id: at + 1 }));
+  const isToldSystem = options.system === undefined || own.some(({ source }) => source === 'system');
+  const steps = isToldSystem ? own : [{ step_id: 1, source: 'system', message: options.system }, ...own];
   const { parent: _, startedBy: __, agent, final_metrics: ___, ...rest } = root ?? ({} as JsonObject);
-  const models = steps.flatMap((step) => stringAt(step, 'model_name') ?? []);
+  const models = own.flatMap((step) => stringAt(step, 'model_name') ?? []);
   const document = {
     ...rest,
     schema_version: root && [7, 8].includes(versionIn(root) ?? 0) ? (stringAt(root, 'schema_version') as string) : writtenVersion,
@@ -173,8 +173,8 @@ export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8
           ...(models[0] !== undefined && { model_name: models[0] }),
           ...(options.tools && { tool_definitions: options.tools }),
         },
-    steps: options.system === undefined || steps.some(({ source }) => source === 'system') ? steps : withSystem(steps, options.system),
-    final_metrics: finalMetrics(steps),
+    steps: steps.map((step, at) => ({ ...step, step_id: at + 1 })),
+    final_metrics: finalMetrics(own),
     notes: stringAt(root, 'notes') ?? 'Written by Stemma from one branch of a session. Keys and facts without a place in ATIF are in extra.stemma.',
     extra: {
       ...(isObject(rest.extra) ? rest.extra : {}),
@@ -238,29 +238,12 @@ function withValidRefs(step: JsonObject): JsonObject {
   };
 }
 
-const withSystem = (steps: readonly JsonObject[], message: string): readonly JsonObject[] => [
-  { step_id: 1, source: 'system', message },
-  ...steps.map((step, at): JsonObject => ({ ...step, step_id: at + 2 })),
-];
-
 /** Sums over the steps. A count that no step has is omitted. */
 function finalMetrics(steps: readonly JsonObject[]): JsonObject {
-  const sum = (name: string): number | undefined => {
-    const counts = steps.flatMap(({ metrics, is_copied_context: copied }) => {
-      const count = isObject(metrics) && copied !== true ? metrics[name] : undefined;
-      return typeof count === 'number' ? [count] : [];
-    });
-    return counts.length === 0 ? undefined : counts.reduce((a, b) => a + b, 0);
-  };
-  const named = {
-    prompt_tokens: 'total_prompt_tokens',
-    completion_tokens: 'total_completion_tokens',
-    cached_tokens: 'total_cached_tokens',
-    cost_usd: 'total_cost_usd',
-  };
-  const sums = Object.entries(named).flatMap(([name, total]) => {
-    const found = sum(name);
-    return found === undefined ? [] : [[total, found] as const];
+  const counted = steps.flatMap(({ metrics, is_copied_context: copied }) => (isObject(metrics) && copied !== true ? [metrics] : []));
+  const sums = ['prompt_tokens', 'completion_tokens', 'cached_tokens', 'cost_usd'].flatMap((name) => {
+    const counts = counted.map((metrics) => metrics[name]).filter((count) => typeof count === 'number');
+    return counts.length === 0 ? [] : [[`total_${name}`, counts.reduce((a, b) => a + b, 0)] as const];
   });
   return { ...Object.fromEntries(sums), total_steps: steps.length };
 }

@@ -18,12 +18,6 @@ import {
   rewindIn,
 } from './schema.js';
 
-export interface SentContents {
-  readonly contents: readonly JsonObject[];
-  /** True if the session was opened again before the call. Its context was then sent again, but the file contains only the first one. */
-  readonly isReopened: boolean;
-}
-
 /** A message as the agent holds it in memory. */
 interface Turn {
   readonly id: string;
@@ -33,14 +27,17 @@ interface Turn {
   readonly isContext: boolean;
 }
 
-/** The contents sent (0.61.0) up to the answer. After a reopening, results of tools come with their call and as messages of their own. */
-export function contentsSent(deltas: Iterable<Uint8Array>, answer: string): SentContents {
+/**
+ * The contents sent (0.61.0) up to the answer. `isReopened`: the session was opened again before. Its context was then sent again, but the file contains
+ * only the first one, and results of tools come with their call and as messages of their own.
+ */
+export function contentsSent(deltas: Iterable<Uint8Array>, answer: string) {
   let turns: Turns = new Map();
   let isReopened = false;
   /** True if the file repeats its history from here, so that the notes of earlier calls are lost. */
   let isForgotten = false;
   let isFirst = true;
-  const done = (): SentContents => ({ contents: contentsOf(withResults([...turns.values()])), isReopened });
+  const done = () => ({ contents: contentsOf(withResults([...turns.values()])), isReopened });
   for (const record of recordsIn(deltas)) {
     const history = historyIn(record);
     const back = rewindIn(record);

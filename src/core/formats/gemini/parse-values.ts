@@ -11,6 +11,8 @@ import {
   type ScanOptions,
   scanJsonl,
 } from '../shared/jsonl.js';
+import { firstIn } from '../shared/plans.js';
+import { membersAt } from '../shared/top-members.js';
 
 const dialect: Dialect = {
   beginning: /\{"(?:id|sessionId|\$set|\$rewindTo)":/g,
@@ -74,21 +76,18 @@ function recordAt(buffer: Buffer, { start, end }: ByteRange): JsonObject | undef
   return isObject(value) && !isDeep(value) ? value : undefined;
 }
 
-/** A session of an older version: one document with a list of messages. */
-export interface SessionDocument extends Pick<Scan, 'pieces' | 'skipped'> {
-  /** Everything but the messages. */
-  readonly header: JsonObject;
-}
-
-/** The messages of a document with their ranges, up to its end if it is incomplete. Undefined for files of lines. */
-export function scanDocument(file: Uint8Array): SessionDocument | undefined {
+/**
+ * The messages of a session of an older version, which is one document, with their ranges, up to its end if it is incomplete. `header` is everything but
+ * the messages. Undefined for files of lines.
+ */
+export function scanDocument(file: Uint8Array): (Pick<Scan, 'pieces' | 'skipped'> & { readonly header: JsonObject }) | undefined {
   const buffer = bufferOf(file);
   if (isLine(buffer)) return undefined;
   const text = buffer.toString('latin1');
   const opening = /^(?:ï»¿)?\s*\{/.exec(text);
   if (!opening) return undefined;
-  const list = listAt(text, opening[0].length);
-  if (list === undefined) return undefined;
+  const list = firstIn(membersAt(text, opening[0].length), ({ name, start }) => (name === 'messages' ? start : undefined));
+  if (list === undefined || text[list] !== '[') return undefined;
   const pieces: RecordPiece[] = [];
   const skipped: Problem[] = [];
   let done = 0;
@@ -123,27 +122,6 @@ function isLine(buffer: Buffer): boolean {
   if (end < 0) return false;
   const first = parseJson(buffer.toString('latin1', 0, end).replace(/^ï»¿/, ''));
   return isObject(first) && !Array.isArray(first.messages);
-}
-
-/** The start of the document's own `messages` list. */
-function listAt(text: string, from: number): number | undefined {
-  for (let at = afterSeparators(text, from); text[at] === '"'; ) {
-    const keyEnd = endOfElement(text, at);
-    const key = keyEnd < 0 ? '' : text.slice(at, keyEnd);
-    const value = keyEnd < 0 ? -1 : afterColon(text, keyEnd);
-    if (value < 0) return undefined;
-    if (key === '"messages"') return text[value] === '[' ? value : undefined;
-    const end = endOfElement(text, value);
-    if (end < 0) return undefined;
-    at = afterSeparators(text, end);
-  }
-  return undefined;
-}
-
-function afterColon(text: string, from: number): number {
-  const colon = /\s*:\s*/y;
-  colon.lastIndex = from;
-  return colon.exec(text) ? colon.lastIndex : -1;
 }
 
 function endOfElement(text: string, at: number): number {

@@ -1,18 +1,19 @@
-import { canonicalJson, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { canonicalJson, isObject, type JsonObject, once, parseJson, stringAt } from '../../base/index.js';
 import type { PlanContext, Problem } from '../format.js';
 import type { TreeRecord } from '../shared/branches.js';
 import { bufferOf, type RecordPiece, readTime } from '../shared/jsonl.js';
 import { startedWith } from '../shared/subagents.js';
-import { commonLength, isMore, isSpoken, type SentMessage, sent, sentOf } from './plan-sent.js';
 import {
   additionName,
   historyIn,
   idOf,
   isContext,
   isMessage,
+  isThought,
   nameMessage,
   readCalls,
   readParts,
+  readSpokenText,
   responsesIn,
   rewindIn,
   roleInTurn,
@@ -25,6 +26,13 @@ const startsIn = (message: JsonObject): readonly string[] =>
     return id !== undefined && agent !== undefined ? [startedWith(agent, id)] : [];
   });
 
+/** A message with the text by which histories are compared. */
+interface SentMessage {
+  readonly message: JsonObject;
+  /** The text that the model gets, in a form that does not depend on the recording; empty if it gets nothing. Computed on demand. */
+  readonly sentText: () => string;
+}
+
 interface Link extends SentMessage {
   readonly id: string;
   /** The project's name of the record that holds the message. */
@@ -35,17 +43,13 @@ interface Link extends SentMessage {
 }
 type Node = TreeRecord & { readonly others: string[] };
 
-interface Given {
-  readonly file: Uint8Array;
-  readonly context: PlanContext;
-  readonly startedBy: TreeRecord['startedBy'];
-  /** Lines that another file of the project also contains. */
-  readonly copied: ReadonlySet<RecordPiece>;
-}
-
 /** The tree while it grows, with the history as the agent holds it at the current line. */
-const newGrowth = (given: Given) => ({
-  ...given,
+const newGrowth = (file: Uint8Array, context: PlanContext, startedBy: TreeRecord['startedBy'], given: readonly RecordPiece[]) => ({
+  file,
+  context,
+  startedBy,
+  /** Lines that another file of the project also contains. */
+  copied: context.resumeAt > 0 ? new Set<RecordPiece>() : sharedPrefix(given, context),
   pieces: [] as RecordPiece[],
   records: [] as Node[],
   aside: new Set<RecordPiece>(),
@@ -70,7 +74,7 @@ type Growth = ReturnType<typeof newGrowth>;
  * the agent writes it, is ignored. A shorter one is a rewind, and any other is a compaction.
  */
 export function growTree(file: Uint8Array, given: readonly RecordPiece[], context: PlanContext, startedBy?: TreeRecord['startedBy']): Growth {
-  const growth = newGrowth({ file, context, startedBy, copied: context.resumeAt > 0 ? new Set() : sharedPrefix(given, context) });
+  const growth = newGrowth(file, context, startedBy, given);
   for (const piece of given) {
     const { record } = piece;
     const history = record && historyIn(record);
@@ -286,3 +290,37 @@ function sharedPrefix(pieces: readonly RecordPiece[], { known }: PlanContext): R
   }
   return new Set(pieces.slice(0, end).filter(({ record, sort }) => sort === 'record' && record && (isMessage(record) || historyIn(record))));
 }
+
+/** Whether a person or the model wrote the message. */
+const isSpoken = ({ type }: JsonObject): boolean => type === 'user' || type === 'gemini';
+
+/** The message with its text for comparisons. */
+const sent = (message: JsonObject): SentMessage => ({ message, sentText: once(() => sentTextOf(message)) });
+
+/** The messages that the model gets. */
+const sentOf = (messages: readonly JsonObject[]): readonly SentMessage[] => messages.map(sent).filter(({ sentText }) => sentText() !== '');
+
+function sentTextOf(message: JsonObject): string {
+  if (!isSpoken(message) || isContext(message)) return '';
+  const parts = readParts(message.content).filter((part) => !isThought(part));
+  const calls = new Set(
+    [...parts.flatMap(({ functionCall }) => (isObject(functionCall) ? [functionCall] : [])), ...readCalls(message)].map(
+      (call) => stringAt(call, 'id') ?? '',
+    ),
+  );
+  const others = parts.filter((part) => part.text === undefined && part.functionCall === undefined);
+  const text = readSpokenText(message);
+  if (text === '' && calls.size === 0 && others.length === 0) return '';
+  return canonicalJson([idOf(message), text, [...calls], others]);
+}
+
+/** The number of first messages that both histories share. */
+function commonLength(a: readonly Pick<SentMessage, 'sentText'>[], b: readonly Pick<SentMessage, 'sentText'>[]): number {
+  let at = 0;
+  while (at < a.length && at < b.length && a[at]?.sentText() === b[at]?.sentText()) at++;
+  return at;
+}
+
+/** Whether the later line only adds calls to the earlier line. */
+const isMore = (before: JsonObject, after: JsonObject): boolean =>
+  after.type === 'gemini' && readCalls(before).length === 0 && readCalls(after).length > 0 && readSpokenText(before) === readSpokenText(after);

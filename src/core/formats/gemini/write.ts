@@ -16,16 +16,11 @@ interface Group {
 
 /** Writes messages. Entries of one message, by key or by the agent's id, stay together. A message keeps the id in its key if it is unused. */
 export function writeEntries(entries: readonly WritableEntry[], options: WriteOptions): Uint8Array {
-  const tools = { answers: byCall(entries, 'tool_result'), calls: byCall(entries, 'tool_call') };
-  const lines = groupEntries(summariesFirst(entries), options).map((group) => writeMessage(group, tools, options));
-  return encodeLines(lines);
+  const [answers, calls] = [byCall(entries, 'tool_result'), byCall(entries, 'tool_call')];
+  return encodeLines(groupEntries(summariesFirst(entries), options).map((group) => writeMessage(group, answers, calls, options)));
 }
 
 type ByCall = ReadonlyMap<string, WritableEntry>;
-interface Tools {
-  readonly answers: ByCall;
-  readonly calls: ByCall;
-}
 
 const byCall = (entries: readonly WritableEntry[], kind: WritableEntry['kind']): ByCall =>
   new Map(entries.flatMap((entry) => (entry.kind === kind && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
@@ -75,12 +70,12 @@ function belongs({ sort, name, entries }: Group, next: WritableEntry, sortOfNext
 /** In an answer, thoughts come first and calls last. */
 const rankOf = ({ kind }: WritableEntry): number => (kind === 'thinking' ? 0 : kind === 'tool_call' ? 2 : 1);
 
-function writeMessage(group: Group, tools: Tools, options: WriteOptions): object {
+function writeMessage(group: Group, answers: ByCall, calls: ByCall, options: WriteOptions): object {
   const [entry] = group.entries;
   const envelope = { id: group.id, timestamp: entry.at ?? options.now };
   switch (group.sort) {
     case 'answer':
-      return { ...envelope, type: 'gemini', ...answerOf(group, tools.answers), model: entry.author ?? 'unknown' };
+      return { ...envelope, type: 'gemini', ...answerOf(group, answers), model: entry.author ?? 'unknown' };
     case 'summary':
       return { ...envelope, type: 'user', content: [{ text: asSummary(entry.text ?? '') }] };
     case 'note':
@@ -88,7 +83,7 @@ function writeMessage(group: Group, tools: Tools, options: WriteOptions): object
     case 'prompt':
       return { ...envelope, type: 'user', content: listed(group) };
     case 'result':
-      return { ...envelope, type: 'user', content: group.entries.map((one) => resultPart(one, tools.calls)) };
+      return { ...envelope, type: 'user', content: group.entries.map((one) => resultPart(one, calls)) };
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { attempt, decodeText, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader, FileBytes, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { hasTooManyValues } from '../shared/expansion.js';
@@ -21,7 +21,8 @@ export const document: DocumentReader = {
     if (head[0] === 0x50 && head[1] === 0x4b && head[2] === 3 && head[3] === 4)
       return /(?:_journal\/|header\.json|samples\/|summaries\.json)/.test(decodeText(head));
     const text = decodeText(head);
-    if (isEventList(text)) return true;
+    // A list of events without a log, as in the timelines of Inspect Scout.
+    if (hasMembers(text, { events: /^\[\s*\{[\s\S]*?"event"\s*:\s*"/ })) return true;
     return hasMembers(text, { version: /^\d+$/, status: /^(?:started|success|cancelled|error)$/ }) && /"eval"\s*:/.test(text);
   },
   members(bytes) {
@@ -47,9 +48,6 @@ export const document: DocumentReader = {
       });
   },
 };
-
-/** A list of events without a log, as in the timelines of Inspect Scout. */
-const isEventList = (text: string): boolean => hasMembers(text, { events: /^\[\s*\{[\s\S]*?"event"\s*:\s*"/ });
 
 /** The conversations of a list of events. The list has no name, so it is named by its content. */
 function eventList(log: JsonObject, bytes: Uint8Array): readonly Member[] {
@@ -158,14 +156,8 @@ const mayHaveMore = (entries: ReadonlyMap<string, ZipEntry>, names: readonly str
     return bytes.includes('"agent"') || (tries >= 0 && /^"error_retries"\s*:\s*\[\s*\{/.test(bytes.toString('latin1', tries, tries + 40)));
   });
 
-function bytesAt(entries: ReadonlyMap<string, ZipEntry>, name: string): Uint8Array | undefined {
-  try {
-    return entries.get(name)?.read();
-  } catch {
-    // A damaged entry is skipped, and the other samples are read.
-    return undefined;
-  }
-}
+/** The bytes of an entry. A damaged entry is skipped, and the other samples are read. */
+const bytesAt = (entries: ReadonlyMap<string, ZipEntry>, name: string): Uint8Array | undefined => attempt(() => entries.get(name)?.read());
 
 function jsonAt(entries: ReadonlyMap<string, ZipEntry>, name: string): Json | undefined {
   const bytes = bytesAt(entries, name);

@@ -143,19 +143,7 @@ function notesOf(sample: JsonObject, events: readonly JsonObject[], resolve: (va
 }
 
 /** Events whose content is in messages, scores or calls, or that only frame other events. All others are kept as notes. */
-const told: ReadonlySet<string> = new Set([
-  'model',
-  'tool',
-  'state',
-  'store',
-  'step',
-  'subtask',
-  'span_begin',
-  'span_end',
-  'sandbox',
-  'score',
-  'sample_init',
-]);
+const told: ReadonlySet<string> = new Set('model tool state store step subtask span_begin span_end sandbox score sample_init'.split(' '));
 
 function messagesIn(sample: JsonObject): readonly JsonObject[] {
   const own = objectsIn(sample.messages);

@@ -9,7 +9,7 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
   const { now, sessionId, calls: counted } = options;
   const visible = entries.filter(({ marks }) => !marks?.includes('hidden'));
   const groups = groupMessages(visible, (entry) => entry.role !== 'tool' || entry.kind === 'image');
-  const messages = groups.map((group, at) => writeMessage(formatId, group.entries as unknown as readonly ParsedEntry[], `m${at}`));
+  const messages = groups.map((group, at) => writeMessage(formatId, group.entries, `m${at}`));
   const model = visible.find(({ role, author }) => role === 'assistant' && author !== undefined)?.author ?? 'unknown';
   const totals = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   const events = messages.flatMap((message, at): JsonObject[] => {
@@ -17,7 +17,7 @@ export function packLog(formatId: string, entries: readonly ParsedEntry[], optio
     const group = groups[at]?.entries ?? [];
     const usage = group.map((entry) => entry.usage ?? counted?.get(entry.key ?? '')).find((one) => one !== undefined);
     if (usage) for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += usage[name] ?? 0;
-    return [eventOf(message, { at, time: group[0]?.at ?? now, model, usage, tools: options.tools ?? [], session: sessionId })];
+    return [eventOf(message, at, group[0]?.at ?? now, model, usage, options)];
   });
   const spec = {
     eval_id: sessionId,
@@ -71,21 +71,19 @@ const writeUsage = ({ input, output, cacheRead, cacheWrite }: TokenUsage): JsonO
   ...(cacheWrite !== null && { input_tokens_cache_write: cacheWrite }),
 });
 
-interface Called {
-  readonly at: number;
-  readonly time: Timestamp;
-  readonly model: string;
-  readonly usage: TokenUsage | undefined;
-  readonly tools: readonly Json[];
-  readonly session: string;
-}
-
-/** The model event of a call. Its input names the messages before it, which the sample holds once. */
-function eventOf(message: JsonObject, { at, time, model, usage, tools, session }: Called): JsonObject {
+/** The model event of the call that returned the message at a place. Its input names the messages before it, which the sample holds once. */
+function eventOf(
+  message: JsonObject,
+  at: number,
+  time: Timestamp,
+  model: string,
+  usage: TokenUsage | undefined,
+  { tools = [], sessionId }: SessionOptions,
+): JsonObject {
   const sum = usage && (usage.input ?? 0) + (usage.output ?? 0) + (usage.cacheRead ?? 0) + (usage.cacheWrite ?? 0);
   return {
     event: 'model',
-    uuid: `${session}-${at}`,
+    uuid: `${sessionId}-${at}`,
     timestamp: time,
     working_start: 0,
     model: stringAt(message, 'model') ?? model,
@@ -102,8 +100,8 @@ function eventOf(message: JsonObject, { at, time, model, usage, tools, session }
   };
 }
 
-function writeMessage(formatId: string, entries: readonly ParsedEntry[], id: string): JsonObject {
-  const [first] = entries as readonly [ParsedEntry];
+function writeMessage(formatId: string, entries: readonly [ParsedEntry, ...ParsedEntry[]], id: string): JsonObject {
+  const [first] = entries;
   const calls = entries.filter(({ kind }) => kind === 'tool_call');
   const parts = entries.flatMap(writePart);
   const [only] = parts;

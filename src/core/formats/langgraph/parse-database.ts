@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { decodeText, defined, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
-import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
+import type { ColumnValue, DatabaseReader, DatabaseRows } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
 import { firstIn } from '../shared/plans.js';
@@ -21,14 +21,10 @@ export const database: DatabaseReader = {
       const [thread, namespace] = [String(row.thread_id), String(row.checkpoint_ns ?? '')];
       threads.set(namespace === '' ? thread : `${thread}/${namespace}`, [thread, namespace]);
     }
-    for (const [id, [thread, namespace]] of [...threads].sort(([a], [b]) => (a < b ? -1 : 1))) yield readMember(rows, id, thread, namespace);
+    for (const [id, [thread, namespace]] of [...threads].sort(([a], [b]) => (a < b ? -1 : 1)))
+      yield { id, lines: () => writeLines([...readThread(rows, thread, namespace)]) };
   },
 };
-
-const readMember = (rows: DatabaseRows, id: string, thread: string, namespace: string): Member => ({
-  id,
-  lines: () => writeLines([...readThread(rows, thread, namespace)]),
-});
 
 interface State {
   /** Messages shared with the state before are held once. */

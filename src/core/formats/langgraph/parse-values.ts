@@ -1,5 +1,5 @@
 import { decode, ExtensionCodec } from '@msgpack/msgpack';
-import { decodeText, isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
+import { attempt, decodeText, isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
 
 /**
  * The value of a column that LangGraph wrote: JSON, or msgpack with Python objects as extensions. Fields of objects are read but no object
@@ -22,12 +22,7 @@ const base64 = (bytes: Uint8Array): JsonObject => ({ base64: Buffer.from(bytes.b
 const deepest = 200;
 
 function unpacked(bytes: Uint8Array, depth = 0): Json | undefined {
-  if (depth > deepest) return undefined;
-  try {
-    return toJson(decode(bytes, { extensionCodec: codecAt(depth), useBigInt64: true }), depth);
-  } catch {
-    return undefined;
-  }
+  return depth > deepest ? undefined : attempt(() => toJson(decode(bytes, { extensionCodec: codecAt(depth), useBigInt64: true }), depth));
 }
 
 /**

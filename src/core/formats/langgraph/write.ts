@@ -1,6 +1,6 @@
 import { badRequest, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { base64Of, dataUrlOf } from '../shared/groups.js';
+import { base64Of, dataUrlOf, objectInput } from '../shared/groups.js';
 import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { textParts, withOthers } from '../shared/result-parts.js';
 import { readEntries, summarized } from './parse.js';
@@ -83,7 +83,7 @@ function writeBlock(entry: WritableEntry): Json {
     case 'event':
       return sealed;
     case 'tool_call':
-      return { type: 'tool_use', id: entry.toolCallId ?? '', name: entry.toolName ?? '', input: writeInput(entry) };
+      return { type: 'tool_use', id: entry.toolCallId ?? '', name: entry.toolName ?? '', input: objectInput(entry) };
     default:
       return { type: 'text', text: entry.text ?? '' };
   }
@@ -96,9 +96,6 @@ function mediaBlock({ media, result }: WritableEntry): Json {
     : { type: 'file', source_type: 'base64', mime_type: media.mediaType, data: base64Of(media) };
 }
 
-const writeInput = ({ arguments: input }: WritableEntry): JsonObject =>
-  isObject(input) ? input : input === undefined || input === null ? {} : { input: input as Json };
-
 function answerMessage(group: Group, id: string): Json {
   const calls = group.filter(({ kind }) => kind === 'tool_call');
   const firstCall = group.findIndex(({ kind }) => kind === 'tool_call');
@@ -108,7 +105,7 @@ function answerMessage(group: Group, id: string): Json {
   return made('ai', {
     id,
     content: said.length === 0 ? '' : writeContent(said),
-    tool_calls: calls.map((call): Json => ({ name: call.toolName ?? '', args: writeInput(call), id: call.toolCallId ?? '', type: 'tool_call' })),
+    tool_calls: calls.map((call): Json => ({ name: call.toolName ?? '', args: objectInput(call), id: call.toolCallId ?? '', type: 'tool_call' })),
     invalid_tool_calls: [],
     ...(author === undefined ? {} : { response_metadata: { model_name: author } }),
   });

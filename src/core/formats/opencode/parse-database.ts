@@ -13,29 +13,10 @@ const needed: Readonly<Record<string, readonly string[]>> = {
 
 /** The columns of a session row. The columns about sharing (a link and its secret) are not read. */
 const sessionColumns = [
-  'id',
-  'project_id',
-  'parent_id',
-  'slug',
-  'directory',
-  'path',
-  'title',
-  'version',
-  'metadata',
-  'cost',
-  'tokens_input',
-  'tokens_output',
-  'tokens_reasoning',
-  'tokens_cache_read',
-  'tokens_cache_write',
-  'revert',
-  'permission',
-  'agent',
-  'model',
-  'time_created',
-  'time_updated',
-  'time_archived',
-];
+  'id project_id parent_id slug directory path title version metadata cost',
+  'tokens_input tokens_output tokens_reasoning tokens_cache_read tokens_cache_write',
+  'revert permission agent model time_created time_updated time_archived',
+].flatMap((columns) => columns.split(' '));
 
 const ownName = /^opencode[\w.-]*\.db$/;
 
@@ -232,23 +213,18 @@ function readSession(rows: DatabaseRows, session: JsonObject, startedBy: string 
   return writeLines([...ordered.map(writeLine), ...unread, about]);
 }
 
-interface Journal {
-  readonly messages: ReadonlyMap<string, Message>;
-  /** When each message was first written and when it was taken back, as numbers of journal events. */
-  readonly begun: ReadonlyMap<string, number>;
-  readonly removed: ReadonlyMap<string, number>;
-}
-
 /** A revert deletes rows, but the journal of events still has their content. */
-function journalOf(rows: DatabaseRows, sessionId: string): Journal {
+function journalOf(rows: DatabaseRows, sessionId: string) {
+  const messages = new Map<string, Message>();
+  /** When each message was first written and when it was taken back, as numbers of journal events. */
   const begun = new Map<string, number>();
   const removed = new Map<string, number>();
-  if (!hasColumns(rows.tables, 'event', ['aggregate_id', 'seq', 'type', 'data'])) return { messages: new Map(), begun, removed };
+  const journal = { messages, begun, removed };
+  if (!hasColumns(rows.tables, 'event', ['aggregate_id', 'seq', 'type', 'data'])) return journal;
   const where = { aggregate_id: sessionId };
   const isOf = (type: unknown, kind: string): boolean => typeof type === 'string' && type.startsWith(`message.${kind}.`);
   const events = [...rows.each('event', ['seq', 'type'], where)];
-  if (!events.some(({ type }) => isOf(type, 'removed'))) return { messages: new Map(), begun, removed };
-  const messages = new Map<string, Message>();
+  if (!events.some(({ type }) => isOf(type, 'removed'))) return journal;
   const bySeq = [...rows.each('event', ['seq', 'type', 'data'], where)].sort((a, b) => Number(a.seq) - Number(b.seq));
   for (const { seq, type, data } of bySeq) {
     const value = typeof type === 'string' && type.startsWith('message.') ? dataIn(data) : undefined;
@@ -262,11 +238,11 @@ function journalOf(rows: DatabaseRows, sessionId: string): Journal {
     else if (isObject(value.part)) messages.get(String(value.part.messageID))?.parts.set(String(value.part.id), value.part);
     else if (isOf(type, 'part.removed')) messages.get(String(value.messageID))?.parts.delete(String(value.partID));
   }
-  return { messages, begun, removed };
+  return journal;
 }
 
 /** The parent of each message, if it is not the previous message: the last message that had not been taken back at that time. */
-function parentsOf(ordered: readonly Message[], { begun, removed }: Journal): [string, string | null][] {
+function parentsOf(ordered: readonly Message[], { begun, removed }: ReturnType<typeof journalOf>): [string, string | null][] {
   const parents: number[] = [];
   ordered.forEach((message, place) => {
     const since = begun.get(message.id) ?? Number.POSITIVE_INFINITY;

@@ -1,6 +1,6 @@
 import { badRequest, type EntryKey, isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry, WriteOptions } from '../format.js';
-import { dataUrlOf, namer } from '../shared/groups.js';
+import { dataUrlOf, namer, objectInput } from '../shared/groups.js';
 import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { splitKey } from '../shared/keys.js';
 import { boxed } from './parse.js';
@@ -153,13 +153,12 @@ function filePart({ media, result }: WritableEntry): JsonObject {
 }
 
 /** A call without a result is written as never run. */
-const callPart = ({ toolCallId = '', toolName = '', arguments: input }: WritableEntry): JsonObject => ({
+const callPart = (entry: WritableEntry): JsonObject => ({
   type: 'tool',
-  callID: toolCallId,
-  tool: toolName,
-  state: { status: 'pending', input: asInput(input), raw: '' },
+  callID: entry.toolCallId ?? '',
+  tool: entry.toolName ?? '',
+  state: { status: 'pending', input: objectInput(entry), raw: '' },
 });
-const asInput = (input: unknown): JsonObject => (isObject(input) ? input : input === undefined || input === null ? {} : { input: input as Json });
 
 function withResult(part: JsonObject, entry: WritableEntry, created: number): JsonObject {
   const state = part.state as JsonObject;

@@ -1,5 +1,5 @@
 import { decode, type EncodeOptions, encode, Token, Type } from 'cborg';
-import { concatBytes, type Json } from '../../base/index.js';
+import { attempt, concatBytes, type Json } from '../../base/index.js';
 import type { Problem } from '../format.js';
 
 /**
@@ -129,13 +129,7 @@ function itemAt(bytes: Uint8Array, at: number): { readonly next: number; readonl
 }
 
 /** Call only for checked bytes. */
-function decodeChecked(item: Uint8Array): Cbor | undefined {
-  try {
-    return plain(decode(item, { useMaps: true }));
-  } catch {
-    return undefined;
-  }
-}
+const decodeChecked = (item: Uint8Array): Cbor | undefined => attempt(() => plain(decode(item, { useMaps: true })));
 
 /** Maps become plain objects with text keys; numbers beyond the range of a number become texts. */
 function plain(value: unknown): Cbor {

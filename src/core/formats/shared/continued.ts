@@ -30,16 +30,11 @@ export interface MessageRules<Message> {
   readonly isSummary: (message: Message) => boolean;
 }
 
-interface Asked {
-  readonly id: string;
-  readonly echoes: readonly string[];
-}
-
 /** Finds the call that each call continues. One that shares only a beginning is a branch. Some tools record only the new messages. */
 export function continuations<Message>(rules: MessageRules<Message>): (call: ModelExchange<Message>) => Continuation<Message> {
   /** Calls by the hash of all messages until their answer, and until their input. */
   const answered = new Map<string, string>();
-  const asked = new Map<string, Asked>();
+  const asked = new Map<string, { readonly id: string; readonly echoes: readonly string[] }>();
   let last: { readonly id: string; readonly hash: string; readonly first: readonly string[] } | undefined;
   let recorded: 'whole' | 'news' | undefined;
   return (call) => {

@@ -1,17 +1,14 @@
 import { type Json, parseJson } from '../../base/index.js';
 import { endOfValue } from './line-values.js';
 
-/** The whole values of a list of objects, and the number of the line in which it is cut off or broken. */
-export interface ListBegun {
-  readonly values: readonly { readonly value: Json; readonly line: number }[];
-  readonly cutAt: number;
-}
-
 /** Why the rest of a list is not read. */
 export const cutOff = 'the list is cut off or broken here: what comes before is read';
 
-/** Reads a list of objects that is not JSON, up to the first value that is not whole. Undefined for any other text. */
-export function listBegun(text: string): ListBegun | undefined {
+/**
+ * Reads a list of objects that is not JSON, up to the first value that is not whole. `cutAt` is the number of the line in which the list is cut off or
+ * broken. Undefined for any other text.
+ */
+export function listBegun(text: string) {
   const opening = /^\ufeff?\s*\[\s*(?=\{)/.exec(text);
   if (!opening) return undefined;
   const values: { readonly value: Json; readonly line: number }[] = [];

@@ -11,10 +11,6 @@ import { countTokens, imageTokens } from './tokens.js';
 /** Whether a line holds one entry. Its member `stemma` names the format, so that such a file is recognized. */
 export const isEntryLine = (record: JsonObject): boolean => typeof record.stemma === 'string' && typeof record.key === 'string' && record.key !== '';
 
-/** The format that an entry line names. */
-export const formatNamed = (record: JsonObject | undefined): string | undefined =>
-  record && isEntryLine(record) ? stringAt(record, 'stemma') : undefined;
-
 /** Writes entries as lines. An entry without a key, or whose key came before, gets a new one. */
 export function writeEntryLines(formatId: string): (entries: readonly WritableEntry[], options: WriteOptions) => Uint8Array {
   return (entries, options) => {

@@ -1,9 +1,10 @@
+import { isObject, type Json, type JsonObject } from '../../base/index.js';
 import type { WritableEntry } from '../format.js';
 import { bufferOf } from './jsonl.js';
 
 /** Entries that a writer puts into one record, with the record's name from their keys. */
-export interface EntryGroup {
-  readonly entries: readonly [WritableEntry, ...WritableEntry[]];
+export interface EntryGroup<Entry = WritableEntry> {
+  readonly entries: readonly [Entry, ...Entry[]];
   readonly name: string | undefined;
 }
 
@@ -11,11 +12,11 @@ export interface EntryGroup {
 const recordNamed = ({ key }: WritableEntry): string | undefined => /^(.+)\.\d+$/s.exec(key ?? '')?.[1];
 
 /** Groups entries of one role and one record, or one message of the agent. `fits`: whether the format allows the entry in the group. */
-export function groupMessages(
-  entries: readonly WritableEntry[],
-  fits: (entry: WritableEntry, group: readonly WritableEntry[]) => boolean = () => true,
-): readonly EntryGroup[] {
-  const groups: { entries: [WritableEntry, ...WritableEntry[]]; name: string | undefined }[] = [];
+export function groupMessages<Entry extends WritableEntry>(
+  entries: readonly Entry[],
+  fits: (entry: Entry, group: readonly Entry[]) => boolean = () => true,
+): readonly EntryGroup<Entry>[] {
+  const groups: { entries: [Entry, ...Entry[]]; name: string | undefined }[] = [];
   for (const entry of entries) {
     const last = groups.at(-1);
     const name = recordNamed(entry);
@@ -46,6 +47,10 @@ export const textsOf = (entries: readonly WritableEntry[], kind: WritableEntry['
     .filter((entry) => entry.kind === kind)
     .map(({ text }) => text ?? '')
     .join('\n');
+
+/** The arguments of a call as an object, for formats that hold nothing else. */
+export const objectInput = ({ arguments: input }: Pick<WritableEntry, 'arguments'>): JsonObject =>
+  isObject(input) ? input : input === undefined || input === null ? {} : { input: input as Json };
 
 /** Media as base64. */
 export const base64Of = ({ bytes }: NonNullable<WritableEntry['media']>): string => bufferOf(bytes).toString('base64');

@@ -1,17 +1,13 @@
 // Values in the bytes of a line: records, and where they end.
-import { isObject, type JsonObject } from '../../base/index.js';
+import { attempt, isObject, type JsonObject } from '../../base/index.js';
 
 const newline = 0x0a;
 
 /** The object in the bytes; undefined if they are anything else. */
 export function recordIn(buffer: Buffer, start: number, end: number): JsonObject | undefined {
   if (!isBracketed(buffer, start, end)) return undefined;
-  try {
-    const value: unknown = JSON.parse(buffer.toString('utf8', start, end));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = attempt((): unknown => JSON.parse(buffer.toString('utf8', start, end)));
+  return isObject(value) ? value : undefined;
 }
 
 /** Whether the bytes begin and end like an object. This is cheaper than trying to parse them. */

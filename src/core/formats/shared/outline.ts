@@ -63,20 +63,23 @@ const headLength = 120;
 /** Whether the entry was never sent to the model. */
 export const isHidden = (entry: ParsedEntry): boolean => entry.marks?.includes('hidden') ?? false;
 
+/** An entry without its content. The beginnings of texts are most of an outline's cost, so counts and numbers go without a head. */
+const outlineEntry = (entry: ParsedEntry, head?: string): OutlineEntry => ({
+  key: entry.key,
+  role: entry.role,
+  kind: entry.kind,
+  tokens: entry.tokens,
+  hidden: isHidden(entry),
+  isError: entry.isError ?? false,
+  head,
+  toolCallId: entry.toolCallId,
+  messageId: entry.messageId,
+});
+
 /** The outline of parsed entries. */
 export const outlineOfParsed = ({ entries, elisions }: Pick<ParsedDelta, 'entries' | 'elisions'>): DeltaOutline => ({
   elisions,
-  entries: entries.map((entry) => ({
-    key: entry.key,
-    role: entry.role,
-    kind: entry.kind,
-    tokens: entry.tokens,
-    hidden: isHidden(entry),
-    isError: entry.isError ?? false,
-    head: writeHead(entry),
-    toolCallId: entry.toolCallId,
-    messageId: entry.messageId,
-  })),
+  entries: entries.map((entry) => outlineEntry(entry, writeHead(entry))),
 });
 
 /** The head of an outline row: the beginning of a prompt or summary, the tool of a call or result. */
@@ -90,26 +93,24 @@ function writeHead(entry: ParsedEntry): string | undefined {
 /** Replaces each run of white space by one space. */
 const spaced = (text: string): string => text.replace(/\s\s+|[^\S ]/g, ' ');
 
-/** The counts without an outline. The beginnings of texts are most of an outline's cost. */
-export const countsOfParsed = ({ entries }: Pick<ParsedDelta, 'entries'>): OutlineCounts => withoutEnds(countsWithEnds(entries, isHidden));
+/** The counts without an outline. */
+export const countsOfParsed = ({ entries }: Pick<ParsedDelta, 'entries'>): OutlineCounts =>
+  countOutline({ entries: entries.map((entry) => outlineEntry(entry)) });
 
 /** The counts of an outline. */
-export const countOutline = ({ entries }: Pick<DeltaOutline, 'entries'>): OutlineCounts =>
-  withoutEnds(countsWithEnds(entries, ({ hidden }) => hidden));
+export function countOutline({ entries }: Pick<DeltaOutline, 'entries'>): OutlineCounts {
+  const { first: _, last: __, ...counts } = countsWithEnds(entries);
+  return counts;
+}
 
-const withoutEnds = ({ messages, tokens, errors, entries }: OutlineCounts): OutlineCounts => ({ messages, tokens, errors, entries });
-
-function countsWithEnds<Entry extends Pick<OutlineEntry, 'key' | 'tokens'> & { readonly messageId?: string | undefined; readonly isError?: boolean }>(
-  counted: readonly Entry[],
-  hidden: (entry: Entry) => boolean,
-): Omit<OutlinePart, 'entriesJson' | 'elisionsJson'> {
+function countsWithEnds(counted: readonly OutlineEntry[]): Omit<OutlinePart, 'entriesJson' | 'elisionsJson'> {
   let messages = 0;
   let tokens = 0;
   let errors = 0;
   let first: string | undefined;
   let last: string | undefined;
   for (const entry of counted) {
-    if (hidden(entry)) continue;
+    if (entry.hidden) continue;
     const message = entry.messageId ?? recordOfKey(entry.key);
     if (message !== last) messages += 1;
     first ??= message;
@@ -122,13 +123,13 @@ function countsWithEnds<Entry extends Pick<OutlineEntry, 'key' | 'tokens'> & { r
 
 /** The outline of one record; undefined if it has no entries and no elisions. */
 export function outlinePart(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>, call?: CallPart): OutlinePart | undefined {
-  const { entries, elisions } = parsed;
+  const { entries, elisions } = outlineOfParsed(parsed);
   if (entries.length === 0 && elisions.length === 0 && !call) return undefined;
   return {
     ...(call && { call }),
-    entriesJson: JSON.stringify(entries.map((entry) => stored(entry, isHidden(entry), writeHead(entry)))).slice(1, -1),
+    entriesJson: JSON.stringify(entries.map(stored)).slice(1, -1),
     elisionsJson: elisions.length > 0 ? JSON.stringify(elisions).slice(1, -1) : '',
-    ...countsWithEnds(entries, isHidden),
+    ...countsWithEnds(entries),
   };
 }
 
@@ -155,16 +156,15 @@ export const outlined = (parsed: Pick<ParsedDelta, 'entries' | 'elisions'>): Sto
   outlineOfParts([outlinePart(parsed)].filter((part) => part !== undefined));
 
 /** The stored form of an outline. */
-export const encodeOutline = ({ entries, elisions }: DeltaOutline): string =>
-  JSON.stringify([entries.map((entry) => stored(entry, entry.hidden, entry.head)), elisions]);
+export const encodeOutline = ({ entries, elisions }: DeltaOutline): string => JSON.stringify([entries.map(stored), elisions]);
 
-const stored = (entry: OutlineEntry | ParsedEntry, hidden: boolean, head: string | undefined): StoredEntry => [
+const stored = (entry: OutlineEntry): StoredEntry => [
   entry.key,
   roles.indexOf(entry.role),
   kinds.indexOf(entry.kind),
   entry.tokens,
-  (hidden ? hiddenFlag : 0) | (entry.isError ? errorFlag : 0),
-  head || 0,
+  (entry.hidden ? hiddenFlag : 0) | (entry.isError ? errorFlag : 0),
+  entry.head || 0,
   entry.toolCallId || 0,
   entry.messageId || 0,
 ];
@@ -174,8 +174,7 @@ export const entryNumbers = (entries: readonly StoredEntry[]): string =>
   JSON.stringify(entries.map(([, role, kind, tokens, flags]) => tokens * 65_536 + (flags & 255) * 256 + (role & 15) * 16 + (kind & 15)));
 
 /** The same for the entries of a parsed delta. */
-export const parsedNumbers = (entries: readonly ParsedEntry[]): string =>
-  entryNumbers(entries.map((entry) => stored(entry, isHidden(entry), undefined)));
+export const parsedNumbers = (entries: readonly ParsedEntry[]): string => entryNumbers(entries.map((entry) => stored(outlineEntry(entry))));
 
 /** The entries of an encoded outline, as they are stored. */
 export const storedEntries = (data: string): readonly StoredEntry[] => (JSON.parse(data) as [StoredEntry[]])[0];

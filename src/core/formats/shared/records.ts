@@ -5,7 +5,7 @@ import type { Format, ImportableFormat, ImportPlan, ParsedDelta, ParsedEntry, Pe
 import { type Content, planBranches, type TreeRecord } from './branches.js';
 import { placeDraft, type UnplacedEntry } from './drafts.js';
 import { durationOf } from './durations.js';
-import { entryIn, formatNamed, isEntryLine, writeEntryLines } from './entry-lines.js';
+import { entryIn, isEntryLine, writeEntryLines } from './entry-lines.js';
 import { clip, promptLine } from './headline.js';
 import { concatLines, type RecordPiece, readTime, recordsOf, type Scan, type ScanOptions, scanJsonl } from './jsonl.js';
 import { maxWholeBytes, scanLazily } from './lazy-lines.js';
@@ -50,8 +50,10 @@ export const readRecords = (rules: Pick<RecordRules, 'dialect'>, delta: Uint8Arr
   recordsOf(scanRecords(rules, delta).pieces);
 
 /** Whether the first record is a line of an entry of this format. */
-export const beginsAsEntry = (head: Uint8Array, { formatId, dialect }: Pick<RecordRules, 'dialect' | 'formatId'>): boolean =>
-  formatNamed(scanJsonl(head, dialect).pieces.find(({ record }) => record !== undefined)?.record) === formatId;
+export function beginsAsEntry(head: Uint8Array, { formatId, dialect }: Pick<RecordRules, 'dialect' | 'formatId'>): boolean {
+  const first = scanJsonl(head, dialect).pieces.find(({ record }) => record !== undefined)?.record;
+  return first !== undefined && isEntryLine(first) && first.stemma === formatId;
+}
 
 /** Pieces that follow each other in a delta, each with its range there. */
 export function* inDelta<Piece extends { readonly range: ByteRange }>(pieces: Iterable<Piece>): Generator<readonly [Piece, ByteRange]> {

@@ -1,5 +1,6 @@
 // The members of a document by its beginning, in any order: some programs sort them, or write them in an order of their own.
 import { isObject, type Json, parseJson } from '../../base/index.js';
+import { lastRead } from './last-read.js';
 import { endOfString, endOfValue, isDeep } from './line-values.js';
 
 /** The beginning of a value that a text contains only in part, or that is not a scalar. */
@@ -7,31 +8,31 @@ interface Begun {
   readonly begins: string;
 }
 
+/** Returns the last members: each format asks about the beginning of the same file. */
+const lastMembers = lastRead<ReadonlyMap<string, Json | Begun>>();
+
 /** The members of the object that begins a text; lists and objects by their text. The last member of a cut text is incomplete. */
-function topMembers(text: string): ReadonlyMap<string, Json | Begun> {
-  if (text === lastRead.text) return lastRead.members;
-  lastRead = { text, members: readTopMembers(text) };
-  return lastRead.members;
-}
-
-/** The last text and its members: each format asks about the beginning of the same file. */
-let lastRead: { readonly text: string; readonly members: ReadonlyMap<string, Json | Begun> } = { text: '', members: new Map() };
-
 function readTopMembers(text: string): ReadonlyMap<string, Json | Begun> {
   const found = new Map<string, Json | Begun>();
   const opening = /^\ufeff?\s*\{/.exec(text);
-  const member = /\s*,?\s*"((?:[^"\\]|\\.)*)"\s*:\s*/y;
-  for (let at = opening?.[0].length ?? text.length; at < text.length; ) {
-    member.lastIndex = at;
-    const [, name] = member.exec(text) ?? [];
-    if (name === undefined) break;
-    const start = member.lastIndex;
-    const end = endAfter(text, start);
-    const value = text.slice(start, end);
+  for (const { name, start } of membersAt(text, opening?.[0].length ?? text.length)) {
+    const value = text.slice(start, endAfter(text, start));
     found.set(name, /^[[{]/.test(value) ? { begins: value } : (parseJson(value) ?? { begins: value }));
-    at = end;
   }
   return found;
+}
+
+/** The members of an object from a position inside of it: their names as they are written, and where their values begin. */
+export function* membersAt(text: string, from: number): Generator<{ readonly name: string; readonly start: number }> {
+  const member = /[\s,]*"((?:[^"\\]|\\.)*)"\s*:\s*/y;
+  for (let at = from; at < text.length; ) {
+    member.lastIndex = at;
+    const [, name] = member.exec(text) ?? [];
+    if (name === undefined) return;
+    const start = member.lastIndex;
+    yield { name, start };
+    at = endAfter(text, start);
+  }
 }
 
 /** The end of the value that begins at `start`, or of the text. */
@@ -51,7 +52,7 @@ function endAfter(text: string, start: number): number {
 /** Whether a text begins with an object that has these members, each with a value whose text matches the pattern. A list or object may be cut off. */
 export function hasMembers(text: string, members: Readonly<Record<string, RegExp>>): boolean {
   if (!/^\ufeff?\s*\{/.test(text)) return false;
-  const found = topMembers(text);
+  const found = lastMembers(text, () => readTopMembers(text));
   return Object.entries(members).every(([name, pattern]) => {
     const value = found.get(name);
     return value !== undefined && pattern.test(isBegun(value) ? value.begins : `${value}`);

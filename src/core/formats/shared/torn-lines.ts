@@ -28,14 +28,7 @@ const maxTextLength = 2 ** 29 - 64;
 export type Rest = Omit<Scan, 'end'> & { readonly lines?: number };
 
 /** A line that is no record, in a buffer. `from`: after a mark of the byte order. `mayGrow`: the end of the file may still be written. */
-interface Line {
-  readonly line: number;
-  readonly start: number;
-  readonly from: number;
-  readonly stop: number;
-  readonly isLast: boolean;
-  readonly mayGrow: boolean;
-}
+type Line = Readonly<Record<'line' | 'start' | 'from' | 'stop', number> & Record<'isLast' | 'mayGrow', boolean>>;
 
 /** The pieces of a line that is no record: a record over several lines, the beginning of one that is still written, or torn records. */
 export function restOf(
