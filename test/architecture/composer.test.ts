@@ -30,7 +30,7 @@ const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/
 const matching = (pattern: RegExp): string[] => engine.filter((path) => pattern.test(withoutComments(textAt(path))));
 
 const makesSystemMessage = /role: 'system'( as const)?, (kind: 'text', text|content)/;
-const callsProvider = /\b(provider|own)\.stream\(/;
+const callsProvider = /\b(provider|own)\.stream\(|(?<!function\* )\bheard\(/;
 
 test('[A-38] no code outside of the composer makes a system message, but for the named files', () => {
   expect(matching(makesSystemMessage)).toEqual(systemMessages.map(({ file }) => file).sort());

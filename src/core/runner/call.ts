@@ -1,10 +1,11 @@
-import type { Json } from '../base/index.js';
+import { defined, finished, isObject, type Json } from '../base/index.js';
+import type { NewCard } from '../cards/index.js';
 import type { WriteChain } from '../chain/index.js';
-import type { ComposedMessage, RequestTokens } from '../contract/index.js';
+import type { ComposedMessage, EntryDraft } from '../contract/index.js';
 import type { CallReply } from '../handover/index.js';
-import { unknownUsage } from '../requests/index.js';
-import { composedBody, type ModelProvider, mergedCost, mergedTokens, type ReplyPiece } from '../turns/index.js';
+import { composedBody, heard, type ModelProvider } from '../turns/index.js';
 import type { Happening } from './jobs.js';
+import { tellPart } from './telling.js';
 
 /** The services that a turn needs for its model calls. */
 export interface CallParts {
@@ -27,72 +28,57 @@ export interface CalledTool {
   readonly id: string;
   readonly name: string;
   readonly arguments: unknown;
-  /** The signature that Gemini gave the call. It is sent back with the call. */
-  readonly thoughtSignature?: string | undefined;
-}
-
-/** A thought, with its provider's signature. Only that provider gets it back. */
-export interface Thought {
-  readonly text: string;
-  readonly [signature: string]: string;
-}
-
-export interface ModelReply extends CallReply {
-  readonly text: string;
-  readonly thinking: string;
-  readonly thoughts: readonly Thought[];
-  readonly calls: readonly CalledTool[];
 }
 
 /** Makes one model call. @throws LimitReached at a limit; UNAVAILABLE without an answer; the signal's reason if it aborts. */
-export async function callModel(parts: CallParts, call: PreparedCall): Promise<ModelReply> {
+export async function callModel(parts: CallParts, call: PreparedCall): Promise<{ readonly entries: EntryDraft[]; readonly counted: CallReply }> {
   const { chain, provider, signal, tell } = parts;
   const { messages, tools, parameters, model } = call;
   const body = composedBody(messages, provider.wire, { model, tools: (tools ?? []) as readonly Json[], parameters });
-  const at = chain.clock();
-  const heard: Heard = { text: '', thinking: '', thought: '', thoughts: [], calls: [], tokens: unknownUsage, cost: null, stop: null };
-  for await (const piece of provider.stream({ model, body, headers: {} }, signal)) hear(heard, piece, tell);
+  const entries: EntryDraft[] = [];
+  const reply = heard(chain, provider, { model, body, headers: {} }, entries, (part) => part, signal);
+  const { tokens, ms, cost, stop } = await finished(reply, (part) => tellPart(tell, part));
   signal.throwIfAborted();
-  const { tokens, cost, stop, text, thinking, thoughts, calls } = heard;
   tell({ kind: 'usage', text: '', tokens });
-  return { text, thinking, thoughts, calls, tokens, cost, stop, ms: Math.max(0, chain.clock() - at) };
+  return { entries, counted: { tokens, ms, cost, stop } };
 }
 
-interface Heard {
-  text: string;
-  thinking: string;
-  thought: string;
-  thoughts: Thought[];
-  calls: CalledTool[];
-  tokens: RequestTokens;
-  cost: number | null;
-  stop: string | null;
-}
-
-function hear(heard: Heard, piece: ReplyPiece, tell: CallParts['tell']): void {
-  const { kind } = piece;
-  if (kind === 'text' || kind === 'thinking') {
-    heard[kind] += piece.delta;
-    if (kind === 'thinking') heard.thought += piece.delta;
-    tell({ kind, text: piece.delta });
-  } else if (kind === 'tool_call') {
-    const { toolCallId: id, toolName } = piece;
-    const given = piece.arguments ?? {};
-    heard.calls.push({ id, name: toolName, arguments: given });
-    tell({ kind: 'call', text: JSON.stringify(given), toolName });
-  } else if (kind === 'usage') {
-    heard.tokens = mergedTokens(heard.tokens, piece.tokens);
-    heard.cost = mergedCost(heard.cost, piece.cost);
-  } else if (kind === 'waiting') tell({ kind, text: piece.reason });
-  else if (kind === 'end') heard.stop = piece.reason;
-  else if (kind === 'signature') sign(heard, piece);
-}
-
-/** A signature belongs to the thinking before it. Gemini signs calls instead. */
-function sign(heard: Heard, { name = 'signature', signature }: Extract<ReplyPiece, { kind: 'signature' }>): void {
-  const last = heard.calls.at(-1);
-  if (name !== 'thoughtSignature') {
-    heard.thoughts.push({ text: heard.thought, [name]: signature });
-    heard.thought = '';
-  } else if (last) heard.calls[heard.calls.length - 1] = { ...last, thoughtSignature: signature };
+/** The cards of a reply. Without tool calls, its text is the deliverable of the turn. */
+export function cardsOf(entries: readonly EntryDraft[]): NewCard[] {
+  const of = (kind: EntryDraft['kind']) => entries.filter((entry) => entry.kind === kind);
+  const textOf = (kind: EntryDraft['kind']): string => of(kind).reduce((all, { text = '' }) => all + text, '');
+  const content = { kind: 'text', text: textOf('text') } as const;
+  // Only the provider that signed a thought gets it back.
+  const thoughts = of('thinking').flatMap(({ text = '', result }) => (isObject(result) ? [{ text, ...result }] : []));
+  const reasoning = textOf('thinking');
+  const metadata = {
+    role: 'assistant' as const,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(thoughts.length > 0 && { thinking: thoughts }),
+  };
+  const calls = of('tool_call').map(({ toolCallId = '', toolName = '', arguments: given = {}, result }) => ({
+    id: toolCallId,
+    name: toolName,
+    given,
+    // Gemini signs calls. The signature is sent back with the call.
+    signature: isObject(result) ? result.thoughtSignature : undefined,
+  }));
+  if (calls.length === 0) return [{ type: 'task.deliverable', content, metadata }];
+  const toolCalls = calls.map(({ id, name, given, signature: thoughtSignature }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(given) },
+    ...defined({ thoughtSignature }),
+  }));
+  return [
+    { type: 'agent.thought', content, toolCalls, metadata },
+    ...calls.map(
+      ({ id, name, given }): NewCard => ({
+        type: 'tool.call',
+        toolCallId: id,
+        content: { kind: 'json', data: { tool_name: name, arguments: isObject(given) ? given : {} } },
+        metadata: { role: 'assistant' },
+      }),
+    ),
+  ];
 }

@@ -73,7 +73,7 @@ async function runCase(
   const run = runExperiment(chain, { experimentId, caseIds: [caseId], onlyMissing: true }, noticing ? [noticing] : [], signal);
   const { results } = await finished(run, ({ part }) => {
     if (part.kind === 'commit') diary.made(part.delta as never);
-    else tellPart(diary, part);
+    else tellPart(diary.tell, part);
   });
   signal.throwIfAborted();
   if (limit) throw limit;

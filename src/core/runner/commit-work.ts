@@ -29,7 +29,7 @@ export const commitWork: WorkKind<CommitWork> = {
     const reply = answerContext(chain, { id, provider: named, model: performer.model }, provider ? [provider] : [], signal);
     const { commits } = await finished(reply, (part) => {
       if (part.kind === 'failed') throw new StemmaError('UNAVAILABLE', part.delta, { work: target.work });
-      tellPart(diary, part);
+      tellPart(diary.tell, part);
     });
     for (const made of commits) diary.made(made);
     signal.throwIfAborted();

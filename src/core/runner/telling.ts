@@ -13,9 +13,9 @@ const kindOf: Readonly<Record<string, Happening['kind'] | undefined>> = {
 };
 
 /** Reports a part of a reply, if the log of a job has an event for it. */
-export function tellPart(diary: Diary, { kind: said, delta, toolName }: ReplyPart): void {
+export function tellPart(tell: Diary['tell'], { kind: said, delta, toolName }: Omit<ReplyPart, 'sample'>): void {
   const kind = kindOf[said];
-  if (kind) diary.tell({ kind, text: delta, ...(toolName !== undefined && { toolName }) });
+  if (kind) tell({ kind, text: delta, ...(toolName !== undefined && { toolName }) });
 }
 
 /** Reports a text of a delegated turn when it is complete, because several such turns run at the same time. */

@@ -1,7 +1,7 @@
 import { badRequest, conflict, isObject, parseJson, stringAt } from '../base/index.js';
-import { boxAt, cardsInOrder, idsAt, type NewCard } from '../cards/index.js';
+import { boxAt, cardsInOrder, idsAt } from '../cards/index.js';
 import { isWaiting, type ReadChain } from '../chain/index.js';
-import type { AgentTurn, Card } from '../contract/index.js';
+import type { AgentTurn, Card, EntryDraft } from '../contract/index.js';
 import {
   type AgentTurnRow,
   answerTurn,
@@ -24,7 +24,7 @@ import {
   turnNamed,
   writeTurn,
 } from '../handover/index.js';
-import { type CalledTool, type CallParts, callModel, type ModelReply } from './call.js';
+import { type CalledTool, type CallParts, callModel, cardsOf } from './call.js';
 import { waitsFor } from './handover-tools.js';
 import { GivenBack } from './jobs.js';
 import { LimitReached } from './limits.js';
@@ -110,22 +110,23 @@ async function step(parts: TurnCallParts, agentTurnId: string, model: string, le
     const { callNo } = recordCall(chain, row, { ...sent, source: 'stemma' });
     return { callNo, call: { messages: composed.messages, tools: sent.tools, parameters: sent.parameters, model } };
   });
-  const heard = await callModel(parts, call);
+  const { entries, counted } = await callModel(parts, call);
   chain.artifacts.transaction(() => {
     parts.held?.();
-    const reply = { ...heard, calls: withOwnIds(chain, heard.calls) };
-    recordReply(chain, callNo, { tokens: reply.tokens, ms: reply.ms, cost: reply.cost, stop: reply.stop });
+    const reply = withOwnIds(chain, entries);
+    recordReply(chain, callNo, counted);
     writeTurn(chain, { agentTurnId, cards: cardsOf(reply) });
     const mayEnd = offered(parts, agentTurnId).includes(finalTool);
-    const others = reply.calls.filter(({ name }) => name !== finalTool || !mayEnd);
-    if (others.length > 0) suspendTurn(chain, { agentTurnId, toolCallIds: others.map(({ id }) => id) });
-    if (reply.calls.length === 0) finishTurn(chain, { agentTurnId });
+    const calls = reply.filter(({ kind }) => kind === 'tool_call');
+    const toolCallIds = calls.flatMap(({ toolName, toolCallId }) => (toolName === finalTool && mayEnd ? [] : (toolCallId ?? [])));
+    if (toolCallIds.length > 0) suspendTurn(chain, { agentTurnId, toolCallIds });
+    if (calls.length === 0) finishTurn(chain, { agentTurnId });
   });
   await answerOpenCalls(parts, agentTurnId, left);
 }
 
-/** The calls with ids that no other call with a stored or awaited result has: some models count from zero again in each reply. */
-function withOwnIds(chain: ReadChain, calls: readonly CalledTool[]): CalledTool[] {
+/** A reply whose calls have ids that no other call with a stored or awaited result has: some models count from zero again in each reply. */
+function withOwnIds(chain: ReadChain, reply: readonly EntryDraft[]): EntryDraft[] {
   const open = chain.db.column<string>(
     "SELECT waiting FROM agentTurn WHERE project = ? AND status = 'suspended' AND waiting IS NOT NULL",
     chain.project,
@@ -136,10 +137,12 @@ function withOwnIds(chain: ReadChain, calls: readonly CalledTool[]): CalledTool[
     open.some((waiting) => waiting.includes(JSON.stringify(id))) ||
     chain.db.one("SELECT 1 FROM card WHERE project = ? AND toolCallId = ? AND type = 'tool.result' AND entryKey IS NULL", chain.project, id) !==
       undefined;
-  return calls.map((call) => {
-    const id = isUsed(call.id) ? `${call.id}-${chain.newId().slice(-8)}` : call.id;
+  return reply.map((entry) => {
+    const { kind, toolCallId } = entry;
+    if (kind !== 'tool_call' || toolCallId === undefined) return entry;
+    const id = isUsed(toolCallId) ? `${toolCallId}-${chain.newId().slice(-8)}` : toolCallId;
     used.add(id);
-    return { ...call, id };
+    return { ...entry, toolCallId: id };
   });
 }
 
@@ -153,28 +156,6 @@ export const optionsOf = (
     sharing,
     sources: layers && (() => layers(row.tipId)),
   }) satisfies InputOptions;
-
-/** The cards of a reply. Without tool calls, its text is the deliverable of the turn. */
-function cardsOf({ text, thinking, thoughts, calls }: ModelReply): NewCard[] {
-  const said = { kind: 'text' as const, text };
-  const reasoning = { ...(thinking !== '' && { reasoning_content: thinking }), ...(thoughts.length > 0 && { thinking: [...thoughts] }) };
-  if (calls.length === 0) return [{ type: 'task.deliverable', content: said, metadata: { role: 'assistant', ...reasoning } }];
-  const toolCalls = calls.map(({ id, name, arguments: given, thoughtSignature }) => ({
-    ...{ id, type: 'function', function: { name, arguments: JSON.stringify(given) } },
-    ...(thoughtSignature !== undefined && { thoughtSignature }),
-  }));
-  return [
-    { type: 'agent.thought', content: said, toolCalls, metadata: { role: 'assistant', ...reasoning } },
-    ...calls.map(
-      ({ id, name, arguments: given }): NewCard => ({
-        type: 'tool.call',
-        toolCallId: id,
-        content: { kind: 'json', data: { tool_name: name, arguments: isObject(given) ? given : {} } },
-        metadata: { role: 'assistant' },
-      }),
-    ),
-  ];
-}
 
 /** Answers the open calls of the last reply in order, also those an earlier job left. `submit_result` comes last, as it may end the turn. */
 async function answerOpenCalls(parts: TurnCallParts, agentTurnId: string, left: Promise<unknown>[]): Promise<void> {

@@ -9,6 +9,7 @@ export { followingTurns } from './following.js';
 export { originalOf } from './original.js';
 export { type ModelProvider, type ModelRequest, mergedCost, mergedTokens, providerOf, type ReplyPiece, recordedProvider } from './providers.js';
 export { openQuestions, type Questions } from './questions.js';
+export { heard } from './reply.js';
 export { reproduceTurn } from './reproduce.js';
 export { composedBody, recordedWire, turnRequest } from './request.js';
 export { rerunTurn } from './rerun.js';

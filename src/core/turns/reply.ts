@@ -3,7 +3,7 @@ import type { ReadChain } from '../chain/index.js';
 import type { Entry, EntryDraft, ReplyPart } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { type OwnCall, ownBody, printOf, unknownUsage } from '../requests/index.js';
-import { type ModelProvider, mergedCost, mergedTokens, type ReplyPiece, recordedPieces } from './providers.js';
+import { type ModelProvider, type ModelRequest, mergedCost, mergedTokens, type ReplyPiece, recordedPieces } from './providers.js';
 import type { Questions } from './questions.js';
 import { type ModelQuestion, questionOf } from './request.js';
 
@@ -111,14 +111,26 @@ async function* callModel<Part>(
 ): AsyncGenerator<Part, { readonly call: OwnCall; readonly toolCalls: readonly EntryDraft[] }> {
   const body = ownBody(chain, question, entries);
   const replies = entries.length;
-  const toolCalls: EntryDraft[] = [];
+  const counted = yield* heard(chain, provider, { model: question.model, body, headers: question.headers }, entries, said, signal);
+  const toolCalls = entries.slice(replies).filter(({ kind }) => kind === 'tool_call');
+  return { call: { ...printOf(question.wire, body), replies, ...counted }, toolCalls };
+}
+
+/** Streams a model's reply and adds it to the entries. Returns its time and what the provider said about it. */
+export async function* heard<Part>(
+  chain: ReadChain,
+  provider: ModelProvider,
+  request: ModelRequest,
+  entries: EntryDraft[],
+  said: (part: Said) => Part,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Part, Pick<OwnCall, 'at' | 'ms' | 'tokens' | 'cost' | 'stop'>> {
   const at = chain.clock();
   let tokens = unknownUsage;
   let cost: number | null = null;
   let stop: string | null = null;
-  for await (const piece of provider.stream({ model: question.model, body, headers: question.headers }, signal)) {
+  for await (const piece of provider.stream(request, signal)) {
     take(entries, piece);
-    if (piece.kind === 'tool_call') toolCalls.push(entries.at(-1) as EntryDraft);
     if (piece.kind === 'usage') {
       tokens = mergedTokens(tokens, piece.tokens);
       cost = mergedCost(cost, piece.cost);
@@ -126,7 +138,7 @@ async function* callModel<Part>(
     if (piece.kind === 'end') stop = piece.reason;
     yield* shown(piece, said);
   }
-  return { call: { ...printOf(question.wire, body), replies, at, ms: Math.max(0, chain.clock() - at), tokens, cost, stop }, toolCalls };
+  return { at, ms: Math.max(0, chain.clock() - at), tokens, cost, stop };
 }
 
 const resultOf = ({ toolCallId }: EntryDraft, { text, isError }: { readonly text: string; readonly isError: boolean }): EntryDraft => ({
@@ -164,13 +176,13 @@ function take(entries: EntryDraft[], piece: ReplyPiece): void {
   else entries.push({ role: 'assistant', kind, text: piece.delta });
 }
 
-/** Adds a signature to the last entry. Encrypted thinking has no text, only its signature. */
+/** Adds a signature to the last entry. Thinking that a provider does not show has no text, only its signature. */
 function seal(entries: EntryDraft[], { name = 'signature', signature }: Extract<ReplyPiece, { kind: 'signature' }>): void {
   const last = entries.at(-1);
   const result = { [name]: signature };
   const isOfLast = last?.role === 'assistant' && last.result === undefined && (last.kind === 'thinking' || name === 'thoughtSignature');
   if (isOfLast && name !== 'data') entries[entries.length - 1] = { ...last, result };
-  else if (name === 'encrypted_content' || name === 'data') entries.push({ role: 'assistant', kind: 'thinking', result });
+  else if (name !== 'thoughtSignature') entries.push({ role: 'assistant', kind: 'thinking', result });
 }
 
 /** Converts a piece for display. Signatures are not shown, and counts are shown at the end. */
