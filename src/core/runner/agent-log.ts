@@ -2,15 +2,13 @@ import type { ContextId } from '../base/index.js';
 import { checkpoint, findCommit, type WriteChain } from '../chain/index.js';
 import { readInside, removeInside, statInside } from '../files/index.js';
 import { requireFormat } from '../formats/index.js';
+import type { StartedWork } from './own-work.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
-import type { Start } from './work-kind.js';
 
 /** The work of an agent: the context that it continues, and the functions that store its commits. */
-export interface AgentWork extends Omit<Start, 'moved'> {
+export interface AgentWork extends StartedWork {
   /** True if a job whose process died has worked on the context. It may then end anywhere. */
   readonly isTakenOver: boolean;
-  /** Stores the newest commit. Called in the transaction that makes the commit. */
-  moved(commit: ContextId): void;
 }
 
 /** The session that an agent starts with, and the prompt that it answers. */

@@ -34,21 +34,12 @@ interface Of {
   readonly signal: AbortSignal;
 }
 
-/** Gives each question an id of its own. An agent chooses its ids: with that of an earlier question, an answer to that one would permit this one. */
-function openNames(): (asked: JobQuestion) => JobQuestion {
-  const timesAsked = new Map<string, number>();
-  return (asked) => {
-    const times = (timesAsked.get(asked.requestId) ?? 0) + 1;
-    timesAsked.set(asked.requestId, times);
-    return times === 1 ? asked : { ...asked, requestId: `${asked.requestId}#${times}` };
-  };
-}
-
 /** Opens the diary of a job. It streams each piece of a text at once, and stores the text as one growing event. */
 export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal }: Of): Diary {
   const meter = openMeter(chain, limits);
   const commits: ContextId[] = [];
-  const [waiting, named] = [new Map<string, (answer: PersonAnswer) => void>(), openNames()];
+  const waiting = new Map<string, (answer: PersonAnswer) => void>();
+  const timesAsked = new Map<string, number>();
   let [number, isClosed] = [0, false];
   let open: Happening | undefined;
   const kept = { at: 0, size: 0 };
@@ -106,22 +97,22 @@ export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal 
         if (answer) resolve(answer);
       }
     },
-    ask: (asked) =>
-      new Promise((resolve, reject) => {
-        const question = named(asked);
-        const stop = (): void => {
-          waiting.delete(question.requestId);
-          reject(signal.reason);
-        };
-        if (signal.aborted) return stop();
-        signal.addEventListener('abort', stop, { once: true });
-        waiting.set(question.requestId, (answer) => {
-          waiting.delete(question.requestId);
-          signal.removeEventListener('abort', stop);
-          resolve(answer);
-        });
-        storeQuestion(chain, jobId, question);
-        tell({ kind: 'question', text: question.arguments, toolName: question.toolName, requestId: question.requestId });
-      }),
+    async ask(asked) {
+      signal.throwIfAborted();
+      // An agent chooses its ids: with that of an earlier question, an answer to that one would permit this one.
+      const times = (timesAsked.get(asked.requestId) ?? 0) + 1;
+      timesAsked.set(asked.requestId, times);
+      const requestId = times === 1 ? asked.requestId : `${asked.requestId}#${times}`;
+      const { promise, resolve, reject } = Promise.withResolvers<PersonAnswer>();
+      const stop = (): void => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      waiting.set(requestId, resolve);
+      storeQuestion(chain, jobId, { ...asked, requestId });
+      tell({ kind: 'question', text: asked.arguments, toolName: asked.toolName, requestId });
+      return promise.finally(() => {
+        waiting.delete(requestId);
+        signal.removeEventListener('abort', stop);
+      });
+    },
   };
 }

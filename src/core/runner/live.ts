@@ -77,39 +77,25 @@ function endStatus(why: unknown, signal: AbortSignal): Exclude<JobStatus, 'runni
 async function carryOut(parts: RunnerParts, work: Performing, abort: AbortController, listeners: LiveJob['listeners']): Promise<void> {
   const { chain } = parts;
   const { jobId, diary, signal } = work;
-  // What another process has stored about this job.
-  const check = (): void => {
+  let renewAt = chain.clock() + renewMs;
+  const look = (): void => {
+    // The project is closed, so there is nothing left to check.
+    if (diary.isClosed()) {
+      clearInterval(looking);
+      return;
+    }
+    parts.live.jobs.get(jobId)?.look();
     const status = leaseOf(chain, jobId);
-    if (status === 'expired') {
-      if (chain.db.isFree()) renewNow();
-    } else if (status === 'interrupted') {
+    if (status === 'interrupted') {
       // Another process takes the work over, so this one writes nothing more.
       diary.close();
       abort.abort(new GivenBack());
-    } else if (status !== 'running') abort.abort(stopped());
-  };
-  const renewNow = (): void => {
-    if (!renewLease(chain, jobId)) check();
-  };
-  let renewal: NodeJS.Timeout | undefined;
-  const renewIn = (ms: number): void => {
-    renewal = setTimeout(renew, ms).unref();
-  };
-  const renew = (): void => {
-    if (diary.isClosed()) return;
+    } else if (status !== 'running' && status !== 'expired') abort.abort(stopped());
     // While another process writes, waiting for its lock would block this thread.
-    const isFree = chain.db.isFree();
-    if (isFree) renewNow();
-    renewIn(isFree ? renewMs : lookMs);
+    else if ((status === 'expired' || chain.clock() >= renewAt) && chain.db.isFree() && renewLease(chain, jobId)) renewAt = chain.clock() + renewMs;
   };
-  renewIn(renewMs);
   // Other processes store their answers and stops in the project.
-  const looking = setInterval(() => {
-    // The project is closed, so there is nothing left to check.
-    if (diary.isClosed()) return clearInterval(looking);
-    parts.live.jobs.get(jobId)?.look();
-    check();
-  }, lookMs);
+  const looking = setInterval(look, lookMs);
   looking.unref();
   // The caller must get the job before its first event.
   await parts.live.takeTurn();
@@ -122,7 +108,6 @@ async function carryOut(parts: RunnerParts, work: Performing, abort: AbortContro
     const why = signal.aborted ? signal.reason : error;
     end(endStatus(why, signal), why instanceof Error ? why.message : String(why));
   } finally {
-    clearTimeout(renewal);
     clearInterval(looking);
   }
   function end(status: Exclude<JobStatus, 'running'>, error: string | null): void {

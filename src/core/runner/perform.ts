@@ -1,12 +1,12 @@
-import { badRequest, type ContextId, StemmaError } from '../base/index.js';
+import { badRequest, StemmaError } from '../base/index.js';
 import type { AgentPerformer, Performer, Work } from '../contract/index.js';
 import { providerOf } from '../turns/index.js';
 import { findRoot, performAgent } from './agent.js';
-import { endFailed, nothingLeft } from './converse.js';
-import { GivenBack, lastOfWork, noteTip } from './jobs.js';
+import { lastOfWork } from './jobs.js';
 import { kindOf } from './kinds.js';
 import { removeLeftSessions } from './left-sessions.js';
 import { LimitReached, meteredProvider } from './limits.js';
+import { type StartedWork, workAs } from './own-work.js';
 import { type ChosenPerformer, isAgent, type Performing, type RunnerParts } from './parts.js';
 import type { AgentProgram } from './programs.js';
 import { actorOf } from './rights.js';
@@ -41,34 +41,18 @@ export async function perform(parts: RunnerParts, work: Performing): Promise<Wor
 /** Lets a command-line agent carry out the work. Its last message is the result. */
 async function letAgentWork(parts: RunnerParts, work: Performing, program: AgentProgram): Promise<WorkOutcome> {
   const { chain } = parts;
-  const { diary, signal, jobId } = work;
-  const own = kindOf(work.what).own(chain, work, work.what);
-  const start = own?.start();
-  if (!(own && start)) return nothingLeft(diary);
-  const { from, who } = start;
-  let tip = from;
-  removeLeftSessions(chain, work.target.work, findRoot(parts, work.performer as AgentPerformer));
-  try {
+  const { what, performer, target, jobId, signal } = work;
+  const own = kindOf(what).own(chain, work, what);
+  removeLeftSessions(chain, target.work, findRoot(parts, performer as AgentPerformer));
+  const perform = async (started: StartedWork) => {
     // If the process of an earlier job died, it may already have committed the agent's last message.
-    const isTakenOver = own.continues && lastOfWork(chain, work.target.work, jobId) === 'interrupted';
-    const said = isTakenOver ? finalWords(chain, from) : undefined;
-    if (said !== undefined) {
-      own.end({ status: 'completed', text: said, tip, pauses: false });
-      return 'success';
-    }
-    const moved = (commit: ContextId): void => {
-      tip = commit;
-      noteTip(chain, jobId, commit);
-      start.moved?.(commit);
-      diary.made(commit);
-    };
-    const text = await performAgent(parts, work, program, { ...start, who: actorOf(chain, who, work.performer), isTakenOver, moved });
-    own.end({ status: 'completed', text, tip, pauses: false });
-    return 'success';
-  } catch (error) {
-    const isLimit = error instanceof LimitReached || signal.reason instanceof LimitReached;
-    if (!(diary.isClosed() || error instanceof GivenBack))
-      endFailed(own, { status: isLimit ? 'partial' : signal.aborted ? 'canceled' : 'failed', text: '', tip });
-    throw error;
-  }
+    const isTakenOver = own?.continues === true && lastOfWork(chain, target.work, jobId) === 'interrupted';
+    const said = isTakenOver ? finalWords(chain, started.from) : undefined;
+    const who = actorOf(chain, started.who, performer);
+    return { text: said ?? (await performAgent(parts, work, program, { ...started, who, isTakenOver })), pauses: false };
+  };
+  return workAs(chain, work, own, perform, (error) => {
+    if (error instanceof LimitReached || signal.reason instanceof LimitReached) return 'partial';
+    return signal.aborted ? 'canceled' : 'failed';
+  });
 }

@@ -9,7 +9,7 @@ import { waitsFor } from './handover-tools.js';
 import type { Actor } from './tool.js';
 import { conversationTools, type ToolAnswer } from './tools.js';
 import { allowedTurns, carryOut, giveAnswer, handedBefore, type TurnCallParts, textOfResult } from './turn.js';
-import type { WorkEnd } from './work-kind.js';
+import type { Start, WorkEnd } from './work-kind.js';
 
 /** The parts of a conversation beyond the parts of a turn. */
 export interface TalkParts extends TurnCallParts {
@@ -18,19 +18,16 @@ export interface TalkParts extends TurnCallParts {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** Composes the next call, with everything that is true at its moment. Called in a transaction. */
   compose(tip: ContextId): ComposedCall;
-  readonly as: { readonly template?: string; readonly principal: string; readonly ticketId?: string; readonly threadId?: string };
+  readonly as: Start['as'];
   /** Stores the newest commit. Called in the transaction that makes the commit. */
   moved(tip: ContextId): void;
 }
-
-/** The end of a conversation. `pauses`: a run waits for an answer. */
-export type Talked = Pick<WorkEnd, 'text' | 'tip' | 'pauses'>;
 
 /**
  * Continues a context until the model replies without a tool call, or until a tool pauses the run. Each reply and each result becomes a commit in the
  * same transaction as the effect of the tool, so that a job that takes over after a kill repeats no recorded step. @throws the error that ended it
  */
-export async function talk(parts: TalkParts, from: ContextId): Promise<Talked> {
+export async function talk(parts: TalkParts, from: ContextId): Promise<Pick<WorkEnd, 'text' | 'pauses'>> {
   const { chain, signal } = parts;
   const left: Promise<unknown>[] = [];
   try {
@@ -41,7 +38,7 @@ export async function talk(parts: TalkParts, from: ContextId): Promise<Talked> {
       const { open, text } = readContext(chain, tip);
       if (open.length === 0 && text !== undefined) {
         await Promise.all(left);
-        return { tip, text, pauses: false };
+        return { text, pauses: false };
       }
       if (open.length === 0) {
         tip = await reply(parts, tip);
@@ -50,7 +47,7 @@ export async function talk(parts: TalkParts, from: ContextId): Promise<Talked> {
       for (const call of open) {
         const done = await answerCall(parts, tip, call, left);
         tip = done.tip;
-        if (done.pauses) return { tip, text: '', pauses: true };
+        if (done.pauses) return { text: '', pauses: true };
       }
     }
   } finally {
@@ -100,7 +97,7 @@ function readContext(chain: ReadChain, tip: ContextId): Read {
 }
 
 /** Answers a call. Stemma's own tools answer in the transaction of the result's commit; delegated agents and persons answer later. */
-async function answerCall(parts: TalkParts, tip: ContextId, call: CalledTool, left: Promise<unknown>[]): Promise<Pick<Talked, 'tip' | 'pauses'>> {
+async function answerCall(parts: TalkParts, tip: ContextId, call: CalledTool, left: Promise<unknown>[]): Promise<Pick<WorkEnd, 'tip' | 'pauses'>> {
   const { chain, tell, actor } = parts;
   let made: ContextId | undefined;
   const keep = ({ status, result }: ToolAnswer): ContextId => {
