@@ -4,6 +4,10 @@ type Defined<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undef
 export const defined = <Members extends object>(members: Members): Defined<Members> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<Members>;
 
+/** The members of an object with these names, in this order. */
+export const picked = <Members extends object, Name extends keyof Members>(members: Members, ...names: readonly Name[]): Pick<Members, Name> =>
+  Object.fromEntries(names.map((name) => [name, members[name]])) as Pick<Members, Name>;
+
 type Present<Members> = { [Name in keyof Members]?: NonNullable<Members[Name]> };
 
 /** The members of an object that are neither null nor undefined. */

@@ -1,4 +1,4 @@
-import { type ContextId, conflict, notFound, parseJson, StemmaError, toTimestamp } from '../base/index.js';
+import { type ContextId, conflict, notFound, parseJson, picked, StemmaError, toTimestamp } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, Job, JobEvent, JobStatus, Performer, RunLimits, Used, Work } from '../contract/index.js';
 import { questionsOf } from './asking.js';
@@ -25,31 +25,23 @@ export const renewMs = leaseMs / 3;
 export const lookMs = 500;
 const maxJobs = 1_000;
 
-/** A running job whose process is dead is shown as interrupted, also before the engine has stored that. */
-const toJob = (chain: ReadChain, row: JobRow): Job => storedJob(chain, isDead(chain, row) ? interrupted(row) : row);
-
 const isDead = (chain: ReadChain, { status, leaseUntil }: JobRow): boolean =>
   status === 'running' && leaseUntil !== null && leaseUntil <= chain.clock();
 
-const interrupted = (row: JobRow): JobRow => ({ ...row, status: 'interrupted', endedAt: row.leaseUntil, error: interruption });
-
-function storedJob(chain: ReadChain, row: JobRow): Job {
-  const { jobId, title, who, whoName, space, ticketId, status, calls, tokens, cost, error } = row;
+/** A running job whose process is dead is shown as interrupted, also before the engine has stored that. */
+function toJob(chain: ReadChain, stored: JobRow): Job {
+  const row: JobRow = isDead(chain, stored) ? { ...stored, status: 'interrupted', endedAt: stored.leaseUntil, error: interruption } : stored;
   return {
-    jobId,
+    jobId: row.jobId,
     what: parseJson(row.what) as unknown as Work,
     performer: parseJson(row.performer) as unknown as Performer,
     limits: parseJson(row.limits) as unknown as RunLimits,
-    title,
-    who,
-    whoName,
-    space,
-    ticketId,
+    ...picked(row, 'title', 'who', 'whoName', 'space', 'ticketId'),
     byPolicy: row.rule !== null,
-    questions: status === 'running' ? questionsOf(chain, row.no) : [],
-    status,
-    used: { calls, tokens, cost },
-    error,
+    questions: row.status === 'running' ? questionsOf(chain, row.no) : [],
+    status: row.status,
+    used: picked(row, 'calls', 'tokens', 'cost'),
+    error: row.error,
     commits: parseJson(row.commits) as unknown as ContextId[],
     startedAt: toTimestamp(row.startedAt),
     endedAt: row.endedAt === null ? null : toTimestamp(row.endedAt),

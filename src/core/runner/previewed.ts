@@ -1,7 +1,6 @@
-import { type ContextRow, findCommit, type ReadChain, templateText, type WriteChain } from '../chain/index.js';
-import type { ComposedCall } from '../composer/index.js';
+import { findCommit, type ReadChain, templateText, type WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
-import { requireFormat, type WritableEntry } from '../formats/index.js';
+import { requireFormat } from '../formats/index.js';
 import { type AgentTurnRow, makeTurnInput, sharedCall, turnInput, turnNamed } from '../handover/index.js';
 import { composeContext, composedBody, stepBody } from '../turns/index.js';
 import { type Decided, decidedBy, givenOr, tipOfWork } from './jobs.js';
@@ -32,38 +31,26 @@ function decidedForTurn(chain: ReadChain, { agentTurnId, parentTurnId }: AgentTu
   return own ?? (parentTurnId === null ? undefined : decidedForTurn(chain, turnNamed(chain, parentTurnId)));
 }
 
-interface FirstCall {
-  /** The context that the call continues; undefined if the start begins a conversation. */
-  readonly base: ContextRow | undefined;
-  readonly added: readonly WritableEntry[];
-  readonly composed: ComposedCall;
-}
-
 /** A model's next call for a start of a ticket, not stored. @throws NOT_FOUND; CONFLICT for a done, dismissed or obsolete start */
 export function previewTicketStart(
   chain: ReadChain,
   { event: no, wire, model, tools: limit, enableShareContext }: InputOf<'ticket.preview'>,
 ): OutputOf<'ticket.preview'> {
-  const job = givenOr({ tools: limit, sharing: enableShareContext }, decidedBy(chain, startKey(no)));
-  const { base, added, composed } = firstCall(chain, no, job.sharing);
-  const tools = conversationTools(offeredTo(undefined, 'ticket', job.tools));
-  const parameters = {};
-  const step = wire && { wire, model, tools, parameters, composed };
-  return { ...shownCall(composed, tools, parameters), ...(step && { body: stepBody(chain, base, step, added) }) };
-}
-
-function firstCall(chain: ReadChain, no: number, sharing: boolean | undefined): FirstCall {
   const event = openStart(chain, no, 'makes a call');
+  const { tools: named, sharing } = givenOr({ tools: limit, sharing: enableShareContext }, decidedBy(chain, startKey(no)));
   const who = whoStarts(event);
   const tip = tipOfWork(chain, startKey(no));
   const { base: from, text } = tip === undefined ? findBeginning(chain, event, who) : { base: tip, text: undefined };
+  // Without a base, the start begins a conversation.
   const base = from === null ? undefined : findCommit(chain, from);
-  const added = text === undefined ? [] : requireFormat(openFormat).parse(writtenTask(chain, text)).entries;
-  if (base) {
-    const call = startCall(chain, event.ticketId, event.task === 'answer' && base.threadId !== null);
-    return { base, added, composed: composeContext(chain, base, { ...call, sharing, query: text }) };
-  }
-  const systemPrompt = templateText(chain, who) ?? '';
+  const call = base && startCall(chain, event.ticketId, event.task === 'answer' && base.threadId !== null);
   const memory = text === undefined ? [] : [{ role: 'human' as const, content: text }];
-  return { base, added, composed: sharedCall(chain, { profile: undefined, sharing }, { kind: 'turn', systemPrompt, memory }) };
+  const composed = base
+    ? composeContext(chain, base, { kind: 'turn', ...call, sharing, query: text })
+    : sharedCall(chain, { profile: undefined, sharing }, { kind: 'turn', systemPrompt: templateText(chain, who) ?? '', memory });
+  const tools = conversationTools(offeredTo(undefined, 'ticket', named));
+  const shown = shownCall(composed, tools, {});
+  if (!wire) return shown;
+  const added = text === undefined ? [] : requireFormat(openFormat).parse(writtenTask(chain, text)).entries;
+  return { ...shown, body: stepBody(chain, base, { wire, model, tools, parameters: {}, composed }, added) };
 }

@@ -1,8 +1,8 @@
-import { type ContextId, stringAt } from '../base/index.js';
+import { type ContextId, picked, stringAt } from '../base/index.js';
 import { profileNamed } from '../cards/index.js';
 import { findCommit, type ReadChain } from '../chain/index.js';
 import type { ComposedCall } from '../composer/index.js';
-import type { Card, InputOf, OutputOf, Run, Wire } from '../contract/index.js';
+import type { Card, InputOf, OutputOf, RoleMessage, Run, Wire } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { callSettings, dataOf, profileRules, sharedCall, toMemory, toMessages } from '../handover/index.js';
 import { callMessages, getRun, lastRunCommit, nextCall, previewTimeline, type RunShown, runMessages, runTimeline } from '../timeline/index.js';
@@ -43,18 +43,26 @@ export function composeRun(options: RunOptions, runId: string, tip: ContextId | 
   const { chain, layers, sharing } = options;
   const { entityId } = getRun(chain, runId);
   const { profile, ...shown } = shownRun(options, entityId);
-  const [system, ...messages] = runMessages(chain, runId, shown);
-  const sources = layers && (() => (tip === undefined ? layers(contextBefore(chain, entityId, runId), entityId) : layers(tip)));
-  if (tip === undefined)
-    return sharedCall(chain, { profile, sharing, sources }, { kind: 'run', systemPrompt: system?.content, memory: messages.map(toMemory) });
-  const rules = profileRules(profile);
-  return composeContext(chain, findCommit(chain, tip), {
-    kind: 'run',
-    systemPrompt: system?.content,
-    permitted: rules.permitted,
-    sharing: sharing ?? rules.sharing,
-    ...(rules.permitted.length > 0 && sources && { sources: sources() }),
-  });
+  const messages = runMessages(chain, runId, shown);
+  if (tip === undefined) return firstCall(options, profile, { entityId, runId, messages });
+  const { permitted, sharing: own } = profileRules(profile);
+  const sources = permitted.length > 0 ? layers?.(tip) : undefined;
+  const how = { kind: 'run', systemPrompt: messages[0]?.content, permitted, sharing: sharing ?? own, sources } as const;
+  return composeContext(chain, findCommit(chain, tip), how);
+}
+
+/** The first call of an invocation, which begins with the blocks of the run. */
+function firstCall(
+  { chain, layers, sharing }: RunOptions,
+  profile: Card | undefined,
+  { entityId, runId, messages }: { readonly entityId: string; readonly runId?: string; readonly messages: readonly RoleMessage[] },
+): ComposedCall {
+  const [system, ...memory] = messages;
+  // The snapshot of the call is committed on that of the run's earlier call, else of the agent's last run.
+  const before = (): ContextId | null =>
+    (runId === undefined ? undefined : tipOfWork(chain, `run:${runId}:`, { isPrefix: true })) ?? lastRunCommit(chain, entityId) ?? null;
+  const sources = layers && (() => layers(before(), entityId));
+  return sharedCall(chain, { profile, sharing, sources }, { kind: 'run', systemPrompt: system?.content, memory: memory.map(toMemory) });
 }
 
 /** The context of a run and its next call, exactly as a model would get it. Writes nothing. @throws NOT_FOUND */
@@ -63,10 +71,10 @@ export function previewRun(given: RunOptions, runId: string): OutputOf<'run.time
   const run = getRun(chain, runId);
   const work = runKey(run);
   const options = { ...given, ...givenOr(given, decidedBy(chain, work)) };
-  const { profile, tools, budget } = shownRun(options, run.entityId);
-  const timeline = runTimeline(chain, runId, { budget, tools });
+  const shown = shownRun(options, run.entityId);
+  const timeline = runTimeline(chain, runId, picked(shown, 'budget', 'tools'));
   const tip = run.status === 'running' ? tipOfWork(chain, work) : undefined;
-  return { ...timeline, ...prepareCall(options, { profile, tools, tip }, composeRun(options, runId, tip)) };
+  return { ...timeline, ...prepareCall(options, shown, composeRun(options, runId, tip), tip) };
 }
 
 /**
@@ -74,29 +82,21 @@ export function previewRun(given: RunOptions, runId: string): OutputOf<'run.time
  * nothing starts it now. @throws BAD_REQUEST for an entity or a message that starts no run; CONFLICT if no message would
  */
 export function previewStart(options: RunOptions, input: InputOf<'run.preview'>): OutputOf<'run.preview'> {
-  const { chain, layers, sharing } = options;
+  const { chain } = options;
   const next = nextCall(chain, input);
   if ('runId' in next) return { ...previewRun(options, next.runId), runId: next.runId, note: null };
-  const { profile, tools, asRoles, budget } = shownRun(options, input.entityId);
-  const { message, ...timeline } = previewTimeline(chain, next, { budget, tools });
-  const [system, ...messages] = callMessages(timeline, message, asRoles);
-  const sources = layers && (() => layers(contextBefore(chain, input.entityId), input.entityId));
-  const call = { kind: 'run', systemPrompt: system?.content, memory: messages.map(toMemory) } as const;
-  const composed = sharedCall(chain, { profile, sharing, sources }, call);
-  return { ...timeline, ...prepareCall(options, { profile, tools, tip: undefined }, composed), runId: null, note: next.note };
+  const shown = shownRun(options, input.entityId);
+  const { message, ...timeline } = previewTimeline(chain, next, picked(shown, 'budget', 'tools'));
+  const composed = firstCall(options, shown.profile, { entityId: input.entityId, messages: callMessages(timeline, message, shown.asRoles) });
+  return { ...timeline, ...prepareCall(options, shown, composed), runId: null, note: next.note };
 }
 
-/** The context on which the snapshot of a call is committed: that of the run's earlier call, else of the agent's last run. */
-const contextBefore = (chain: ReadChain, entityId: string, runId?: string): ContextId | null =>
-  (runId === undefined ? undefined : tipOfWork(chain, `run:${runId}:`, { isPrefix: true })) ?? lastRunCommit(chain, entityId) ?? null;
-
-interface Previewed {
-  readonly profile: Card | undefined;
-  readonly tools: readonly string[];
-  readonly tip: ContextId | undefined;
-}
-
-function prepareCall({ chain, wire, model }: RunOptions, { profile, tools, tip }: Previewed, composed: ComposedCall) {
+function prepareCall(
+  { chain, wire, model }: RunOptions,
+  { profile, tools }: ReturnType<typeof shownRun>,
+  composed: ComposedCall,
+  tip?: ContextId | undefined,
+) {
   const offered = conversationTools(tools);
   const parameters = callSettings(profile);
   const step = wire && { wire, model: model ?? stringAt(parameters, 'model'), tools: offered, parameters, composed, isOwn: true };

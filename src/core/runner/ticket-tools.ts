@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { picked } from '../base/index.js';
 import { type Ticket, type TicketRow, ticketStatuses, verdicts } from '../contract/index.js';
 import { createTicket, discuss, giveVerdict, moveTicket, overview, thread, ticketOf, updateTicket } from '../tickets/index.js';
 import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
@@ -6,29 +7,12 @@ import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
 const ticketId = text('The ticket.');
 const occasion = (actor: Actor) => ({ by: actor.who, contextId: actor.context() });
 
-const shown = ({ ticketId: id, title, type, status, assignee, reviewers, parent, body, resolution, children, findings }: Ticket) => ({
-  ticket_id: id,
-  title,
-  type,
-  status,
-  assignee,
-  reviewers,
-  parent,
-  body,
-  resolution,
-  children,
-  findings,
+const shown = (ticket: Ticket) => ({
+  ticket_id: ticket.ticketId,
+  ...picked(ticket, 'title', 'type', 'status', 'assignee', 'reviewers', 'parent', 'body', 'resolution', 'children', 'findings'),
 });
 
-const inList = ({ ticketId: ticket_id, title, type, status, assignee, parent, ready }: TicketRow) => ({
-  ticket_id,
-  title,
-  type,
-  status,
-  assignee,
-  parent,
-  ready,
-});
+const inList = (row: TicketRow) => ({ ticket_id: row.ticketId, ...picked(row, 'title', 'type', 'status', 'assignee', 'parent', 'ready') });
 
 /** Tools for tickets. Each write records the name of the actor and the newest commit of its work. */
 export const ticketTools: readonly Tool[] = [

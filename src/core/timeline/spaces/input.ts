@@ -52,8 +52,11 @@ interface Frame {
   readonly history?: FramedHistory | null;
 }
 
+/** A run, or one that a message would start. */
+type Framed = Pick<RunRow, 'no' | 'runId' | 'entity' | 'entityId' | 'trigger' | 'activeSpaceId' | 'resumed'>;
+
 /** The context of the next call of a run, from what the project holds now. */
-function frameOf(store: ReadStore, run: RunRow): Frame {
+function frameOf(store: ReadStore, run: Framed): Frame {
   const agent = requireEntity(store, run.entityId);
   const trigger = parseTrigger(run);
   const spaces = spacesOf(store, agent);
@@ -80,7 +83,7 @@ function frameOf(store: ReadStore, run: RunRow): Frame {
 }
 
 /** All messages of a space, with the agent's mark at the time when the run first saw the space. */
-function reachOf(store: ReadStore, run: RunRow, agent: EntityRow, space: SpaceRow): Reach {
+function reachOf(store: ReadStore, run: Pick<RunRow, 'no'>, agent: EntityRow, space: SpaceRow): Reach {
   const seen = store.db.one<Omit<Reach, 'seq'>>('SELECT markSeq, markMessage FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
   const { processedSeq, processedMessage } = requireMembership(store, space, agent);
   return { seq: newestSeq(store, space.no), markSeq: seen?.markSeq ?? processedSeq, markMessage: seen ? seen.markMessage : processedMessage };
@@ -127,24 +130,27 @@ export interface TimelineChoices {
 }
 
 /** The context of a run's next call, or of its last one if it waits or has ended. @throws NOT_FOUND for a run of another machine. */
-export function runTimeline(
-  store: ReadStore,
-  runId: string,
-  { budget = readSettings(store).historyBudget, tools, isLast }: TimelineChoices = {},
-): RunTimeline {
+export function runTimeline(store: ReadStore, runId: string, choices: TimelineChoices = {}): RunTimeline {
   const run = requireRun(store, runId);
   if (run.frame === null) {
     const where = run.contextId === null ? '' : ` The commit ${run.contextId} holds what it read.`;
     throw notFound(runId, `The timeline of ${runId} is on the machine where it ran.${where}`, { field: 'runId' });
   }
-  const frame = run.status === 'running' && !isLast ? frameOf(store, run) : (JSON.parse(run.frame) as Frame);
-  const { input } = frame;
-  const agent = requireEntity(store, run.entityId);
-  const [history, ...histories] = (frame.histories ?? (frame.history ? [frame.history] : [])).map((each) =>
-    historyOf(store, { ...each, space: requireSpace(store, each.spaceId), agent, trigger: input.trigger, budget, runId }),
-  );
-  const more = histories.length > 0 ? histories : undefined;
-  return rendered({ ...input, ...defined({ history, histories: more, budget, tools: tools && [...tools] }) });
+  const frame = run.status === 'running' && !choices.isLast ? frameOf(store, run) : (JSON.parse(run.frame) as Frame);
+  return framedTimeline(store, run, frame, choices);
+}
+
+/** A frame with the messages of its histories. */
+function framedTimeline(
+  store: ReadStore,
+  run: Framed,
+  { input: frame, histories, history: old }: Frame,
+  { budget = readSettings(store).historyBudget, tools }: TimelineChoices,
+): RunTimeline {
+  const [history, ...others] = (histories ?? (old ? [old] : [])).map((each) => historyOf(store, run, each, budget));
+  const given = { history, histories: others.length > 0 ? others : undefined, budget, tools: tools && [...tools] };
+  const input = asInput({ ...frame, ...defined(given) });
+  return { input, rendered: renderTimeline(input) };
 }
 
 /** The user message of a run's call: what started the run, or what ended its wait. */
@@ -165,27 +171,15 @@ function waitEndOf(store: ReadStore, run: RunRow): WaitEnd | undefined {
 /** The context that an agent would get if the message started a run now. Writes nothing. */
 export function previewTimeline(
   store: ReadStore,
-  { space, agent, message: row }: Exclude<NextCall, { readonly runId: string }>,
-  { budget = readSettings(store).historyBudget, tools }: TimelineChoices = {},
+  { space, agent, message }: Exclude<NextCall, { readonly runId: string }>,
+  choices: TimelineChoices = {},
 ): RunTimeline & { readonly message: string } {
-  const { processedSeq, processedMessage } = requireMembership(store, space, agent);
-  const message = toMessage(row);
-  const trigger = triggerOfMessage(space, message);
-  const reach = { seq: newestSeq(store, space.no), markSeq: processedSeq, markMessage: processedMessage };
-  const timeline = rendered({
-    identity: { name: agent.name, entityId: agent.entityId },
-    trigger,
-    activeSpace: { space: { id: space.spaceId, name: space.name }, autoSetFromTrigger: true },
-    spaces: spacesOf(store, agent),
-    history: historyOf(store, { space, agent, trigger, reach, budget, resume: null }),
-    activeRuns: [
-      { id: 'preview', isCurrent: true, triggeredBy: message.sender.name, space: space.name ?? space.spaceId },
-      ...otherRuns(store, agent, -1),
-    ],
-    ...defined({ budget, tools: tools && [...tools] }),
-    ...presentFacts(store, agent),
-  });
-  return { ...timeline, message: invocationMessage(trigger) };
+  const trigger = triggerOfMessage(space, toMessage(message));
+  const { no: entity, entityId } = agent;
+  const run = { no: -1, runId: 'preview', entity, entityId, trigger: JSON.stringify(trigger), activeSpaceId: space.spaceId, resumed: null };
+  const { input, histories } = frameOf(store, run);
+  const activeSpace = { ...input.activeSpace, autoSetFromTrigger: true };
+  return { ...framedTimeline(store, run, { input: { ...input, activeSpace }, histories }, choices), message: invocationMessage(trigger) };
 }
 
 /** Messages as lines of a space history. What is seen is decided by the agent's mark when its run first saw the space. */
@@ -205,11 +199,6 @@ export function messageLines(store: ReadStore, space: SpaceRow, agent: EntityRow
   );
 }
 
-const rendered = (given: TimelineInput): RunTimeline => {
-  const input = asInput(given);
-  return { input, rendered: renderTimeline(input) };
-};
-
 /** Removes the ids of rows, because an agent never reads them. */
 const asInput = (input: TimelineInput): TimelineInput => ({
   ...input,
@@ -227,19 +216,10 @@ const presentFacts = (store: ReadStore, { entityId }: EntityRow) => ({
   now: toTimestamp(store.clock()),
 });
 
-interface HistoryRequest {
-  readonly space: SpaceRow;
-  readonly agent: EntityRow;
-  readonly trigger: Trigger;
-  readonly reach: Reach;
-  readonly budget: number | undefined;
-  readonly resume: Resume | null;
-  readonly runId?: string | undefined;
-}
-
 /** Reads only the window, and the first and last messages before it, from the store. */
-function historyOf(store: ReadStore, { space, agent, trigger, reach, budget, resume, runId }: HistoryRequest): History {
-  const limit = budget ?? defaultBudget;
+function historyOf(store: ReadStore, run: Framed, { spaceId, reach, resume }: FramedHistory, limit = defaultBudget): History {
+  const space = requireSpace(store, spaceId);
+  const trigger = parseTrigger(run);
   const shown = newestBefore(store, space.no, reach.seq + 1, limit);
   const triggerId = trigger.type === 'space_message' && trigger.space.id === space.spaceId ? trigger.messageId : null;
   const old =
@@ -249,14 +229,13 @@ function historyOf(store: ReadStore, { space, agent, trigger, reach, budget, res
   const summary = earlierSummary(store, space, shown[old.length]?.seq ?? reach.seq + 1, old[0]?.seq);
   return {
     space: { id: space.spaceId, name: space.name },
-    messages: [...old, ...shown].map((row) => timelineMessage(row, row.runId === runId && row.expectsReply === 1)),
+    messages: [...old, ...shown].map((row) => timelineMessage(row, row.runId === run.runId && row.expectsReply === 1)),
     lastProcessedMessageId: reach.markMessage,
     lastProcessedSeq: reach.markSeq,
     triggerMessageId: triggerId,
     limit,
-    ...(summary ? { summary } : {}),
-    ...(resume ? { resume } : {}),
-    selfEntityId: agent.entityId,
+    ...defined({ summary, resume: resume ?? undefined }),
+    selfEntityId: run.entityId,
   };
 }
 
@@ -289,20 +268,19 @@ const spacesOf = (store: ReadStore, agent: EntityRow): MemberSpace[] =>
   }));
 
 /** The run itself, then the agent's other runs that have not ended, oldest first. */
-const activeRuns = (store: ReadStore, run: RunRow): ActiveRun[] => [
-  { id: run.runId, isCurrent: true, triggeredBy: startedBy(parseTrigger(run)), space: spaceNameOf(parseTrigger(run)) },
-  ...otherRuns(store, { no: run.entity }, run.no),
-];
-
-const otherRuns = (store: ReadStore, { no }: Pick<EntityRow, 'no'>, current: number): ActiveRun[] =>
-  store.db
-    .all<RunRow>(`${selectRun} WHERE r.entity = ? AND r.no <> ? AND r.status IN ('running', 'waiting_reply') ORDER BY r.no LIMIT 50`, no, current)
-    .map((run) => ({ id: run.runId, status: run.status, space: nameIn(store, run) ?? spaceNameOf(parseTrigger(run)), waitingFor: run.waitFor }));
-
-const nameIn = (store: ReadStore, run: RunRow): string | null => {
-  const id = run.waitSpaceId ?? run.activeSpaceId;
-  return id === null ? null : (requireSpace(store, id).name ?? id);
-};
+function activeRuns(store: ReadStore, current: Framed): ActiveRun[] {
+  const trigger = parseTrigger(current);
+  const open = "r.status IN ('running', 'waiting_reply')";
+  const others = store.db.all<RunRow>(`${selectRun} WHERE r.entity = ? AND r.no <> ? AND ${open} ORDER BY r.no LIMIT 50`, current.entity, current.no);
+  return [
+    { id: current.runId, isCurrent: true, triggeredBy: startedBy(trigger), space: spaceNameOf(trigger) },
+    ...others.map((run) => {
+      const id = run.waitSpaceId ?? run.activeSpaceId;
+      const space = id === null ? spaceNameOf(parseTrigger(run)) : (requireSpace(store, id).name ?? id);
+      return { id: run.runId, status: run.status, space, waitingFor: run.waitFor };
+    }),
+  ];
+}
 
 const startedBy = (trigger: Trigger): string | null => {
   if (trigger.type === 'space_message') return trigger.sender.name;

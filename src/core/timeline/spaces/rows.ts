@@ -1,4 +1,4 @@
-import { badRequest, inWords, notFound, toTimestamp } from '../../base/index.js';
+import { badRequest, inWords, notFound, picked, toTimestamp } from '../../base/index.js';
 import type { ReadChain, WriteChain } from '../../chain/index.js';
 import type { Entity, EntityType, MessageOrigin, Resume, Run, Space, SpaceMessage, Trigger } from '../../contract/index.js';
 
@@ -136,14 +136,11 @@ export const parseTrigger = (row: Pick<RunRow, 'trigger'>): Trigger => JSON.pars
 
 /** A run as the contract has it. */
 export function toRun(row: RunRow): Run {
-  const { runId, entityId, status, chainDepth, activeSpaceId, endedAt, waitMessage, waitSpaceId, waitFor, resumed, contextId } = row;
+  const { endedAt, waitMessage, waitSpaceId, waitFor, resumed, contextId } = row;
   return {
-    runId,
-    entityId,
-    status,
+    ...picked(row, 'runId', 'entityId', 'status'),
     trigger: parseTrigger(row),
-    chainDepth,
-    activeSpaceId,
+    ...picked(row, 'chainDepth', 'activeSpaceId'),
     createdAt: toTimestamp(row.createdAt),
     invokedAt: toTimestamp(row.invokedAt),
     endedAt: endedAt === null ? null : toTimestamp(endedAt),
