@@ -233,13 +233,12 @@ function replyBelow(chain: ReadChain, row: ContextRow, asked: readonly Entry[]):
   const shared = Math.min(own.length, asked.length);
   if (!own.slice(0, shared).every((entry, n) => isSame(entry, asked[n]))) return undefined;
   if (own.length < asked.length) return firstOf(findChildren(chain, row), (child) => replyBelow(chain, child, asked.slice(own.length)));
-  const begun = replyIn(own.slice(asked.length));
-  if (begun.length) return { commit: row, entries: [...begun, ...(begun.length === own.length - asked.length ? continued(chain, row) : [])] };
-  return own.length > asked.length ? undefined : firstOf(findChildren(chain, row), (child) => replyAt(chain, child));
+  const begun = replyAt(chain, row, own.slice(asked.length));
+  if (begun || own.length > asked.length) return begun;
+  return firstOf(findChildren(chain, row), (child) => replyAt(chain, child));
 }
 
-function replyAt(chain: ReadChain, row: ContextRow): RecordedReply | undefined {
-  const own = row.type === 'delta' ? typed(chain, row) : [];
+function replyAt(chain: ReadChain, row: ContextRow, own = row.type === 'delta' ? typed(chain, row) : []): RecordedReply | undefined {
   const entries = replyIn(own);
   if (!entries.length) return undefined;
   return { commit: row, entries: [...entries, ...(entries.length === own.length ? continued(chain, row) : [])] };
@@ -264,7 +263,7 @@ const isSame = (a: Entry, b: Entry | undefined): boolean => b !== undefined && c
 const comparedWords = ({ role, kind, text, toolName, arguments: given }: Entry): string =>
   canonicalJson([role, kind, text?.trim() ?? '', toolName ?? '', (given ?? null) as Json]);
 
-function firstOf<T, U>(items: readonly T[], find: (item: T) => U | undefined): U | undefined {
+function firstOf<Item, Found>(items: readonly Item[], find: (item: Item) => Found | undefined): Found | undefined {
   for (const item of items) {
     const found = find(item);
     if (found !== undefined) return found;

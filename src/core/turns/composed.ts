@@ -1,6 +1,6 @@
 import type { CommitSeq } from '../base/index.js';
 import { backwards, type ContextRow, commitAt, entries, isShared, type ReadChain, readSettings, templateText } from '../chain/index.js';
-import { type Call, type ComposedCall, composeCall, recordedLayers } from '../composer/index.js';
+import { type Call, type ComposedCall, composeCall, recordedLayers, textOf } from '../composer/index.js';
 import type { Entry } from '../contract/index.js';
 import { pairedCalls } from '../formats/index.js';
 import { callsOfTurn, turnsOfCommits } from '../handover/index.js';
@@ -31,7 +31,7 @@ function commitsNear(chain: ReadChain, base: ContextRow): CommitSeq[] {
  * without the blocks of Stemma, else the one in its entries.
  */
 export function systemPromptOf(chain: ReadChain, base: ContextRow, recorded: readonly Entry[]): string {
-  return templateText(chain, base.template) ?? recordedPrompt(chain, base) ?? recorded.map(({ text }) => text ?? '').join('\n\n');
+  return templateText(chain, base.template) ?? recordedPrompt(chain, base) ?? textOf(recorded);
 }
 
 function recordedPrompt(chain: ReadChain, base: ContextRow): string | undefined {
@@ -64,8 +64,8 @@ export function composeContext(chain: ReadChain, base: ContextRow, how: ContextC
     sharing,
     isShared: isShared(chain),
     memory: recorded.memory.map(({ message }) => message),
-    additions: recorded.framework.map(({ text }) => text ?? '').join('\n\n'),
-    summary: recorded.summaries.map(({ text }) => text ?? '').join('\n\n'),
+    additions: textOf(recorded.framework),
+    summary: textOf(recorded.summaries),
   });
 }
 

@@ -16,17 +16,16 @@ export function openQuestions(newId: () => string): Questions {
   return {
     ask(signal) {
       const questionId = newId();
-      const answer = new Promise<QuestionAnswer>((resolve) => {
-        const settle = (given: QuestionAnswer): void => {
-          open.delete(questionId);
-          signal?.removeEventListener('abort', stop);
-          resolve(given);
-        };
-        const stop = (): void => settle(undefined);
-        open.set(questionId, settle);
-        signal?.addEventListener('abort', stop);
-        if (signal?.aborted) stop();
-      });
+      const { promise: answer, resolve } = Promise.withResolvers<QuestionAnswer>();
+      const settle = (given: QuestionAnswer): void => {
+        open.delete(questionId);
+        signal?.removeEventListener('abort', stop);
+        resolve(given);
+      };
+      const stop = (): void => settle(undefined);
+      open.set(questionId, settle);
+      signal?.addEventListener('abort', stop);
+      if (signal?.aborted) stop();
       return { questionId, answer };
     },
     answer(questionId, answer) {

@@ -2,25 +2,10 @@ import { type ArtifactNo, type CommitSeq, type ContextId, defined, type EntryKey
 import { type ReadChain, readParsed, type Step } from '../chain/index.js';
 import { type Kind, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { countTokens, type DeltaOutline, outlineOfParsed } from '../formats/index.js';
-import { isTurn, lastedIn } from '../usage/index.js';
+import { isTurn } from '../usage/index.js';
 import { type Knowledge, nothingKnown, type Touch, todosOf, touchOf } from './files.js';
 
 type OutlineEntry = DeltaOutline['entries'][number];
-
-/** A turn and its range of steps. */
-export interface RecordedTurn {
-  readonly seq: CommitSeq;
-  readonly turnId: ContextId;
-  readonly type: Step['type'];
-  /** The first step, and the number of steps. */
-  readonly first: number;
-  readonly count: number;
-  readonly errors: number;
-  readonly tokens: number;
-  readonly startedAt: Timestamp | null;
-  readonly endedAt: Timestamp | null;
-  readonly ms: number | null;
-}
 
 /** The position of an entry's content. */
 export interface ContentPlace {
@@ -58,7 +43,8 @@ interface Window {
 
 /** The state after the steps so far. `addCommit` extends it. */
 export interface Tape {
-  readonly turns: RecordedTurn[];
+  /** The number of steps up to the end of each turn. */
+  readonly ends: Map<CommitSeq, number>;
   readonly steps: ReplayStep[];
   /** The first step of each entry key. */
   readonly numbers: Map<EntryKey, number>;
@@ -78,7 +64,7 @@ const byEachKind = <T>(make: () => T): Record<Kind, T> => Object.fromEntries(kin
 
 /** A tape without steps. */
 export const emptyTape = (): Tape => ({
-  turns: [],
+  ends: new Map(),
   steps: [],
   numbers: new Map(),
   window: { byKind: byEachKind(() => 0), entries: 0, tokens: 0, results: new Map() },
@@ -99,15 +85,12 @@ export function addCommit(chain: ReadChain, tape: Tape, commit: Step): void {
   const first = tape.steps.length;
   if (commit.type === 'compaction') dropWindow(tape, first, commit.id);
   for (const { toolCallIds, text } of outline.elisions) elide(tape.window, toolCallIds, text);
-  let errors = 0;
   for (const [index, entry] of outline.entries.entries()) {
     if (entry.hidden) continue;
     const at = parsed.entries[index]?.at;
-    if (entry.isError) errors++;
     addEntry(chain, tape, entry, { artifact: commit.artifact, format: commit.format, index }, { commit: commit.id, first, at });
   }
-  const { seq, id: turnId, type, tokenCount: tokens } = commit;
-  tape.turns.push({ seq, turnId, type, first, count: tape.steps.length - first, errors, tokens, ...lastedIn(parsed) });
+  tape.ends.set(commit.seq, tape.steps.length);
 }
 
 function dropWindow({ window, dropped }: Tape, step: number, commit: ContextId): void {

@@ -2,12 +2,10 @@ import type { CommitSeq, EntryKey } from '../base/index.js';
 import { type ContextRow, type EntrySums, keep, lineage, type ReadChain, recalled, type Step } from '../chain/index.js';
 import { type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { nothingKnown, touchOf } from './files.js';
-import { addCommit, emptyTape, entryAt, type RecordedTurn, type Tape } from './recorder.js';
+import { addCommit, emptyTape, entryAt, type Tape } from './recorder.js';
 
 /** A chain as steps: every entry that a model was sent, with running sums, so that the state at any step is a lookup. */
 export interface Recording {
-  /** The commits that are turns, in order. Snapshots are not turns. */
-  readonly turns: readonly RecordedTurn[];
   readonly steps: ReplayStep[];
   readonly length: number;
   /** The number of an entry's step; undefined if the chain has no such entry. */
@@ -29,8 +27,8 @@ const maxRecent = 3;
 export function recordingOf(chain: ReadChain, tip: ContextRow): Recording {
   const known = recalled<Tapes>(chain, 'tapes', '')?.tips ?? new Map<CommitSeq, Tape>();
   for (const tape of known.values()) {
-    const turn = tape.turns.findLastIndex(({ seq }) => seq === tip.seq);
-    if (turn >= 0) return reading(chain, tape, turn + 1);
+    const length = tape.ends.get(tip.seq);
+    if (length !== undefined) return reading(chain, tape, length);
   }
   const commits = lineage(chain, tip);
   const at = commits.findLastIndex((commit) => known.has(commit.seq));
@@ -45,7 +43,7 @@ export function recordingOf(chain: ReadChain, tip: ContextRow): Recording {
   }
   const steps = [...known.values()].reduce((sum, one) => sum + one.steps.length, 0);
   keep(chain, 'tapes', '', { tips: known } satisfies Tapes, steps * bytesPerStep);
-  return reading(chain, tape, tape.turns.length);
+  return reading(chain, tape, tape.steps.length);
 }
 
 /** The steps of some commits in a row, after a window with these entries. */
@@ -58,15 +56,10 @@ export function taped(chain: ReadChain, commits: readonly Step[], { entries, tok
   return tape;
 }
 
-/** The first turns of a tape, which may grow. Its lists are copied only for those who ask for them. */
-function reading(chain: ReadChain, tape: Tape, turnCount: number): Recording {
-  const last = tape.turns[turnCount - 1];
-  const length = last ? last.first + last.count : 0;
+/** The first steps of a tape, which may grow. They are copied only for those who ask for them. */
+function reading(chain: ReadChain, tape: Tape, length: number): Recording {
   return {
     length,
-    get turns() {
-      return tape.turns.slice(0, turnCount);
-    },
     get steps() {
       return tape.steps.slice(0, length);
     },

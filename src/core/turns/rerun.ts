@@ -164,33 +164,29 @@ function baseOf(chain: WriteChain, row: ContextRow, given: readonly Entry[], { e
 
 /** Runs streams in parallel, at most `atOnce`, and yields items as they arrive. Returns the result of each stream. */
 async function* together<T, R>(streams: readonly AsyncGenerator<T, R>[], atOnce: number): AsyncGenerator<T, R[]> {
-  interface Step {
-    readonly stream: number;
-    readonly result: IteratorResult<T, R>;
-  }
   const results: R[] = [];
-  const pending = new Map<number, Promise<Step>>();
+  const pending = new Map<number, Promise<readonly [at: number, step: IteratorResult<T, R>]>>();
   let next = 0;
-  const advance = (stream: number): void => {
-    const step = (streams[stream] as AsyncGenerator<T, R>).next().then((result): Step => ({ stream, result }));
-    pending.set(stream, step);
+  const advance = (at: number): void => {
+    const step = streams[at]?.next();
+    if (step)
+      pending.set(
+        at,
+        step.then((done) => [at, done]),
+      );
   };
   try {
-    while (next < Math.min(atOnce, streams.length)) advance(next++);
-    while (pending.size) {
-      const { stream, result } = await Promise.race(pending.values());
-      pending.delete(stream);
-      if (!result.done) {
-        advance(stream);
-        yield result.value;
-        continue;
-      }
-      results[stream] = result.value;
-      if (next < streams.length) advance(next++);
+    while (next < atOnce) advance(next++);
+    while (pending.size > 0) {
+      const [at, { done, value }] = await Promise.race(pending.values());
+      pending.delete(at);
+      if (done) results[at] = value;
+      advance(done ? next++ : at);
+      if (!done) yield value;
     }
     return results;
   } finally {
     // The reader has stopped, so the other streams are asked to end.
-    for (const stream of pending.keys()) void streams[stream]?.return(undefined as R).catch(() => {});
+    for (const at of pending.keys()) void streams[at]?.return(undefined as R).catch(() => {});
   }
 }

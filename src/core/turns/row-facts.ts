@@ -1,4 +1,4 @@
-import { type ContextId, defined, StemmaError } from '../base/index.js';
+import { type ContextId, defined, orUndefined } from '../base/index.js';
 import { type ContextRow, findCommit, type ReadChain, readParsed } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
@@ -25,7 +25,7 @@ export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[
     return spanOf([...parsed.entries.flatMap(({ at }) => (at ? [Date.parse(at)] : [])), ...callsIn(chain, [row.seq]).flatMap(callTimes)]);
   };
   return rows.flatMap((row): RowFacts | [] => {
-    const own = row.type === 'delta' ? entriesUnlessGone(chain, row) : [];
+    const own = row.type === 'delta' ? orUndefined(() => deltaEntries(chain, row), ['CORRUPT', 'NOT_FOUND']) : [];
     if (!own) return [];
     const calls = own.filter(({ kind }) => kind === 'tool_call');
     const touched = touchedFiles(row.format, own, calls);
@@ -40,15 +40,6 @@ export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[
       cost: costs.get(row.id) ?? null,
     };
   });
-}
-
-function entriesUnlessGone(chain: ReadChain, row: Parameters<typeof deltaEntries>[1]): Entry[] | undefined {
-  try {
-    return deltaEntries(chain, row);
-  } catch (error) {
-    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND')) return undefined;
-    throw error;
-  }
 }
 
 /** From the first to the last recorded time; null unless there are two. */

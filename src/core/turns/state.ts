@@ -1,11 +1,11 @@
 import { badRequest, type ContextId, type EntryKey, notFound } from '../base/index.js';
-import { type ContextRow, findCommit, kept, type ReadChain, type Step, stretchOf, summedContext } from '../chain/index.js';
+import { type ContextRow, commitAt, findCommit, kept, type ReadChain, type Step, stretchOf, summedContext } from '../chain/index.js';
 import type { Entry, InputOf, KnownFile, MomentState, ReplayStep, TurnRow } from '../contract/index.js';
 import { isTurn, turnSumsOf } from '../usage/index.js';
-import type { RecordedTurn, Tape } from './recorder.js';
+import type { Tape } from './recorder.js';
 import { type Recording, recordingOf, stateAfter, taped } from './recording.js';
 import { deltaEntries, listLastTurns, listTurns } from './turns.js';
-import { turnsIn } from './turns-along.js';
+import { turnsIn, turnsTo } from './turns-along.js';
 
 /** A moment of a chain: after an entry, after a number of steps, or at its end. */
 export interface Moment {
@@ -69,27 +69,19 @@ function lastSteps(chain: ReadChain, tip: ContextRow, last: number): Replay | un
 export function stepEntries(chain: ReadChain, { id, offset = 0, limit }: InputOf<'turn.entries'>): { total: number; entries: Entry[] } {
   const tip = findCommit(chain, id);
   const part = limit === undefined ? undefined : stretchWith(chain, tip, offset, limit);
-  const { total, turns } = part ?? recorded(chain, tip);
+  const turns = part?.turns ?? turnsTo(chain, tip);
+  const last = turns.at(-1);
+  const total = part?.total ?? (last ? last.first + last.said.entries : 0);
   const to = Math.min(total, offset + (limit ?? total));
-  const touched = turns.filter((turn) => turn.first < to && turn.first + turn.count > offset);
-  const found = touched.flatMap(({ turnId, first, count }) =>
-    deltaEntries(chain, findCommit(chain, turnId)).slice(Math.max(0, offset - first), Math.min(count, to - first)),
+  const touched = turns.filter(({ first, said }) => first < to && first + said.entries > offset);
+  const found = touched.flatMap(({ step, first, said }) =>
+    deltaEntries(chain, commitAt(chain, step.seq)).slice(Math.max(0, offset - first), Math.min(said.entries, to - first)),
   );
   return { total, entries: found };
 }
 
-interface TurnPlaces {
-  readonly total: number;
-  readonly turns: readonly Pick<RecordedTurn, 'turnId' | 'first' | 'count'>[];
-}
-
-function recorded(chain: ReadChain, tip: ContextRow): TurnPlaces {
-  const { length, turns } = recordingOf(chain, tip);
-  return { total: length, turns };
-}
-
 /** The turns around a range of steps, if the window since the last compaction has it and has sums. */
-function stretchWith(chain: ReadChain, tip: ContextRow, offset: number, limit: number): TurnPlaces | undefined {
+function stretchWith(chain: ReadChain, tip: ContextRow, offset: number, limit: number) {
   const sums = summedContext(chain, tip);
   if (!sums) return undefined;
   const total = turnSumsOf(chain, tip).turnEntries;

@@ -13,11 +13,11 @@ import {
 } from '../chain/index.js';
 import type { OutlineEntry } from '../formats/index.js';
 import { isTurn, type Lasted, type TurnEntries, type TurnFacts, turnEntriesIn, turnFacts, turnSumsOf } from '../usage/index.js';
-import type { RecordedTurn as Recorded } from './recorder.js';
 
 /** A commit that is a turn, with the number of steps before it. */
-interface CountedTurn extends Omit<Recorded, keyof Lasted> {
+interface CountedTurn {
   readonly step: Step;
+  readonly first: number;
   readonly said: TurnEntries;
   /** What is stored of its delta, with its times. */
   readonly stored: TurnFacts | undefined;
@@ -43,15 +43,10 @@ export function turnsIn(chain: ReadChain, commits: readonly Step[], before: numb
   let first = before;
   return steps.map((step): CountedTurn => {
     const known = stored.get(deltaKey(step));
-    const turn = turnIn(step, known ?? (counted.get(step.seq) as TurnEntries), known, first);
-    first += turn.count;
+    const turn = { step, first, said: known ?? (counted.get(step.seq) as TurnEntries), stored: known };
+    first += turn.said.entries;
     return turn;
   });
-}
-
-function turnIn(step: Step, said: TurnEntries, stored: TurnFacts | undefined, first: number): CountedTurn {
-  const { seq, id: turnId, type, tokenCount: tokens } = step;
-  return { seq, turnId, type, first, count: said.entries, errors: said.errors, tokens, step, said, stored };
 }
 
 /** The last commit that is a turn, and the number of such commits up to it. The others are counted from stored sums. */
@@ -59,8 +54,8 @@ export function lastTurn(chain: ReadChain, tip: ContextRow): { readonly turn: Co
   for (const step of backwards(chain, tip)) {
     if (!isTurn(step)) continue;
     const { turns, turnEntries } = turnSumsOf(chain, step);
-    const turn = turnIn(step, turnEntriesIn(readOutline(chain, step.artifact, step.format)), undefined, 0);
-    return { turn: { ...turn, first: turnEntries - turn.count }, number: turns };
+    const said = turnEntriesIn(readOutline(chain, step.artifact, step.format));
+    return { turn: { step, first: turnEntries - said.entries, said, stored: undefined }, number: turns };
   }
   return undefined;
 }

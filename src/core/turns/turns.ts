@@ -71,16 +71,18 @@ function lastListed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow;
 const isEachTurn = (chain: ReadChain, tip: ContextRow): boolean =>
   chain.db.one('SELECT 1 FROM agent WHERE project = ? LIMIT 1', chain.project) === undefined && turnPartsAt(chain, tip).partOf.size === 0;
 
-function groupTurns<One extends Pick<TimedTurn, 'seq'>>(chain: ReadChain, tip: ContextRow, turns: readonly One[]): Grouped<One>[] {
-  const seqs = turns.map(({ seq }) => seq);
-  const cardTurns = turnsOfCommits(chain, seqs);
+function groupTurns<One extends Pick<TimedTurn, 'step'>>(chain: ReadChain, tip: ContextRow, turns: readonly One[]): Grouped<One>[] {
+  const cardTurns = turnsOfCommits(
+    chain,
+    turns.map(({ step }) => step.seq),
+  );
   const groups: { commits: [One, ...One[]]; cardTurn: CardTurn | undefined }[] = [];
   const { partOf } = turnPartsAt(chain, tip);
   for (const turn of turns) {
-    const cardTurn = cardTurns.get(turn.seq);
+    const cardTurn = cardTurns.get(turn.step.seq);
     const last = groups.at(-1);
-    const fork = partOf.get(turn.seq);
-    if (cardTurn ? last?.cardTurn?.no === cardTurn.no : fork !== undefined && last?.commits[0].seq === fork) last?.commits.push(turn);
+    const fork = partOf.get(turn.step.seq);
+    if (cardTurn ? last?.cardTurn?.no === cardTurn.no : fork !== undefined && last?.commits[0].step.seq === fork) last?.commits.push(turn);
     else groups.push({ commits: [turn], cardTurn });
   }
   return groups;
@@ -111,12 +113,12 @@ interface Named {
   readonly summary: string | null;
 }
 
-const readNames = (chain: ReadChain, turns: readonly Pick<TimedTurn, 'seq'>[]): ReadonlyMap<CommitSeq, Named> =>
+const readNames = (chain: ReadChain, turns: readonly Pick<TimedTurn, 'step'>[]): ReadonlyMap<CommitSeq, Named> =>
   new Map(
     chain.db
       .all<Named>(
         'SELECT seq, COALESCE(principal, template) AS agentId, summary FROM context WHERE seq IN (SELECT value FROM json_each(?))',
-        JSON.stringify(turns.map(({ seq }) => seq)),
+        JSON.stringify(turns.map(({ step }) => step.seq)),
       )
       .map((row) => [row.seq, row] as const),
   );
@@ -128,16 +130,16 @@ function makeRow(chain: ReadChain, { commits, cardTurn }: Group, number: number,
   const worked = cardTurn || commits.length === 1 ? commits : commits.slice(1);
   const startedAt = worked.find((turn) => turn.startedAt !== null)?.startedAt ?? null;
   const endedAt = worked.findLast((turn) => turn.endedAt !== null)?.endedAt ?? null;
-  const sum = (part: 'count' | 'tokens' | 'errors'): number => commits.reduce((total, turn) => total + turn[part], 0);
+  const sum = (of: (turn: TimedTurn) => number): number => commits.reduce((total, turn) => total + of(turn), 0);
   return {
-    turnId: last.turnId,
+    turnId: last.step.id,
     ...(cardTurn && { agentTurnId: cardTurn.agentTurnId }),
-    agentId: names.get(last.seq)?.agentId ?? '',
+    agentId: names.get(last.step.seq)?.agentId ?? '',
     number,
     trigger: cardTurn ? cardTrigger(commits.flatMap(({ step }) => visibleIn(chain, step))) : findTrigger(head, names),
-    entries: sum('count'),
-    tokens: sum('tokens'),
-    errors: sum('errors'),
+    entries: sum(({ said }) => said.entries),
+    tokens: sum(({ step }) => step.tokenCount),
+    errors: sum(({ said }) => said.errors),
     first: head.first,
     startedAt,
     endedAt,
@@ -151,7 +153,7 @@ function timeBetween(start: string | null, end: string | null): number | null {
   return ms > 0 ? ms : null;
 }
 
-function findTrigger({ type, seq, said: { first, prompt } }: TimedTurn, names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
+function findTrigger({ step: { type, seq }, said: { first, prompt } }: TimedTurn, names: ReadonlyMap<CommitSeq, Named>): TurnRow['trigger'] {
   const kind = type === 'compaction' ? 'compaction' : prompt ? 'prompt' : 'continuation';
   if (kind === 'continuation') return { kind, key: null, text: null };
   const shown = kind === 'prompt' ? prompt : first;
@@ -178,7 +180,7 @@ export function turnOf(chain: ReadChain, turnId: ContextId | string): Turn {
   const isOf = cardTurn ? group?.cardTurn?.no === cardTurn.no : found?.turnId === row.id;
   if (!found || !group || !isOf) throw badRequest('turnId', `${row.id} is a snapshot, not a turn.`);
   const { own, given, input, parent } = group.cardTurn ? cardEntries(chain, group, group.cardTurn) : commitEntries(chain, group, row);
-  const requests = group.commits.flatMap(({ turnId }) => callsOfCommit(chain, turnId));
+  const requests = group.commits.flatMap(({ step }) => callsOfCommit(chain, step.id));
   const ran = ownRun(chain, row.id);
   const price = costsAt(chain, [row.id]).get(row.id);
   /** What the provider said that its calls cost. */
@@ -214,9 +216,9 @@ interface TurnEntries {
 }
 
 function commitEntries(chain: ReadChain, { commits }: Group, row: ContextRow): TurnEntries {
-  const own = commits.flatMap(({ seq }) => deltaEntries(chain, commitAt(chain, seq)));
+  const own = commits.flatMap(({ step }) => deltaEntries(chain, commitAt(chain, step.seq)));
   const given = ownInput(own);
-  const { parentId } = commitAt(chain, commits[0].seq);
+  const { parentId } = commitAt(chain, commits[0].step.seq);
   const before = parentId === null || row.type === 'compaction' ? undefined : contextSize(chain, parentId);
   const byKind = tokensByKind([...(before?.byKind ?? []), ...given]);
   return { own, given, input: { entries: (before?.total ?? 0) + given.length, byKind }, parent: parentId };
@@ -225,15 +227,16 @@ function commitEntries(chain: ReadChain, { commits }: Group, row: ContextRow): T
 /** The model of a card turn saw only the content of its start commit, and nothing of the chain before it. */
 function cardEntries(chain: ReadChain, { commits }: Group, { startId }: CardTurn): TurnEntries {
   const start = startId === null ? undefined : findCommit(chain, startId);
-  const entriesOf = (turn: TimedTurn): Entry[] => deltaEntries(chain, findCommit(chain, turn.turnId));
-  const given = commits.filter(({ seq }) => start && seq <= start.seq).flatMap(entriesOf);
-  const output = commits.filter(({ seq }) => !start || seq > start.seq).flatMap(entriesOf);
+  const rows = commits.map(({ step }) => commitAt(chain, step.seq));
+  const isGiven = ({ seq }: ContextRow): boolean => start !== undefined && seq <= start.seq;
+  const entriesOf = (some: readonly ContextRow[]): Entry[] => some.flatMap((row) => deltaEntries(chain, row));
+  const [given, output] = [entriesOf(rows.filter(isGiven)), entriesOf(rows.filter((row) => !isGiven(row)))];
   const size = start && contextSize(chain, start.id);
   return {
     own: [...given, ...output],
     given,
     input: size ? { entries: size.total, byKind: size.byKind } : { entries: given.length, byKind: tokensByKind(given) },
-    parent: findCommit(chain, commits[0].turnId).parentId,
+    parent: rows[0]?.parentId ?? null,
   };
 }
 

@@ -42,6 +42,13 @@ export async function* whatIf(
   const commits: ContextId[] = [];
   const own = [...plan.own];
   const run = stopping(signal);
+  const person = input.unanswered === 'ask' ? questions : undefined;
+  const replyTo = (step: Step, base: ContextRow, said: (part: Said) => WhatIfPart) => {
+    const question = { row: step.of ? findCommit(chain, step.of.turnId) : base, base, model: input.model, edited: 'anything' as const };
+    return provider
+      ? asked(chain, { ...question, provider, given: step.given, recording: answersFor(chain, plan, step, own), person }, said, run.signal)
+      : recordedReplies(chain, question, step.recorded.slice(step.begun.length), said, run.signal, step.given);
+  };
   const ended = (stopped: WhatIfResult['stopped']): WhatIfResult => {
     const tip = commits.at(-1) ?? start.id;
     return { commits, tip, left: all.length - commits.length, stopped };
@@ -56,7 +63,7 @@ export async function* whatIf(
       const base = findCommit(chain, commits.at(-1) ?? start.id);
       let reply: TurnReply;
       try {
-        reply = yield* replied(chain, { input, plan, step, base, own, provider, questions }, about, run.signal);
+        reply = yield* replyTo(step, base, (part) => ({ ...about, kind: 'reply', text: '', part: { sample: 0, ...part } }));
       } catch (error) {
         return stoppedBy('failed', reasonOf(error));
       }
@@ -94,31 +101,6 @@ function planStep(chain: ReadChain, plan: FollowingPlan, of: TurnRow | undefined
     .slice(0, input)
     .map(({ entry }) => writable(entry));
   return { of, given, recorded, begun: [] };
-}
-
-interface Asked {
-  readonly input: InputOf<'turn.whatIf'>;
-  readonly plan: FollowingPlan;
-  readonly step: Step;
-  readonly base: ContextRow;
-  readonly own: readonly Entry[];
-  readonly provider: ModelProvider | undefined;
-  readonly questions: Questions | undefined;
-}
-
-function replied(
-  chain: ReadChain,
-  { input, plan, step, base, own, provider, questions }: Asked,
-  about: Pick<WhatIfPart, 'turn' | 'of'>,
-  signal: AbortSignal,
-): AsyncGenerator<WhatIfPart, TurnReply> | Generator<WhatIfPart, TurnReply> {
-  const said = (part: Said): WhatIfPart => ({ ...about, kind: 'reply', text: '', part: { sample: 0, ...part } });
-  const row = step.of ? findCommit(chain, step.of.turnId) : base;
-  const question = { row, base, model: input.model, edited: 'anything' as const };
-  const person = input.unanswered === 'ask' ? questions : undefined;
-  return provider
-    ? asked(chain, { ...question, provider, given: step.given, recording: answersFor(chain, plan, step, own), person }, said, signal)
-    : recordedReplies(chain, question, step.recorded.slice(step.begun.length), said, signal, step.given);
 }
 
 /** Entries whose tool results may be reused: the original before this turn, the branch, this turn. Later entries take precedence. */
