@@ -1,6 +1,6 @@
 import { defined } from '../base/index.js';
 import { compact, contextEntries, entries, type ReadChain, type WriteChain } from '../chain/index.js';
-import { type CompactionPolicy, planCompaction, recordedLayers, shortenMemory, summaryCall } from '../composer/index.js';
+import { type CompactionPolicy, planCompaction, recordedLayers, shortenMemory, summaryCall, textOf } from '../composer/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { askFor, type TextCall } from './ask.js';
@@ -38,7 +38,7 @@ export const compactionCall = (chain: ReadChain, request: Limits): TextCall | un
 function planned(chain: ReadChain, { id, keepLast, budgetTokens }: Limits) {
   const recorded = recordedLayers(entries(chain, { id }).entries);
   const messages = recorded.memory.map(({ message }) => message);
-  const previousSummary = recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') || undefined;
+  const previousSummary = textOf(recorded.summaries) || undefined;
   const policy: CompactionPolicy = defined({ keepLast, budgetTokens });
   const { removed } = planCompaction(messages, policy);
   const call: TextCall | undefined = removed.length > 0 ? { call: summaryCall(removed, previousSummary) } : undefined;

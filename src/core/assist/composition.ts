@@ -1,7 +1,7 @@
 import { badRequest, type ContextId, conflict, type JsonObject } from '../base/index.js';
 import { type ContextRow, entries, findCommit, isShared, keep, type ReadChain, recalled } from '../chain/index.js';
 import {
-  asCheckpoint,
+  asComposed,
   type Compared,
   compareMessages,
   composeCall,
@@ -168,7 +168,7 @@ function openRows({ rows, now, long }: Composition) {
     return [
       ...shown(rows.slice(0, place).slice(offset, offset + limit)),
       ...long.slice(from, to).map(({ message, from: [first] }): ComposedRow => {
-        const row = shownRow({ ...memory, message: asCheckpoint(message), place: undefined }, now, longest);
+        const row = shownRow({ ...memory, message: asComposed(message, 'checkpoint_messages'), place: undefined }, now, longest);
         return memory.place === undefined || !first ? row : { ...row, entryKey: first.key };
       }),
       ...shown(rows.slice(place + 1).slice(Math.max(0, from - messages), Math.max(0, to - messages))),

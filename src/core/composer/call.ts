@@ -82,22 +82,8 @@ export function composeCall(call: Call): ComposedCall {
   };
 }
 
-/** The retrievers that a profile permits. */
-export const permittedOf = (permitted: readonly Permitted[], { experience, knowledge }: LayerSources['services'] = {}): LayerSources['services'] => ({
-  ...(permitted.includes('experience') && experience && { experience }),
-  ...(permitted.includes('knowledge') && knowledge && { knowledge }),
-});
-
-/** Blocks of others after the sentence that they are material to judge, with the finding that the call is about. */
-export function withNotes(made: Readonly<Record<string, string>>, finding: string | undefined): Record<string, string> {
-  const contexts = { ...made };
-  for (const key of ['experience__context', 'knowledge__context']) if (contexts[key]) contexts[key] = `${untrusted}\n\n${contexts[key]}`;
-  if (finding !== undefined) contexts.knowledge__context = [contexts.knowledge__context, `${untrusted}\n\n${finding}`].filter(Boolean).join('\n\n');
-  return contexts;
-}
-
 /** The blocks of a call, collected as if sharing were on, so that the preview names those that it drops. */
-function collectBlocks(call: Call): { contexts: Record<string, string>; problems: readonly CollectProblem[] } {
+export function collectBlocks(call: Omit<Call, 'systemPrompt' | 'isShared' | 'sharing' | 'note'>) {
   const { kind, sources, finding, summary, additions, task, memory, query, permitted = [] } = call;
   const may = (layer: Permitted): boolean => permitted.includes(layer);
   const state = {
@@ -106,12 +92,17 @@ function collectBlocks(call: Call): { contexts: Record<string, string>; problems
   };
   const services: RuntimeServices = {
     framework: { text: () => [additions ?? '', frameworkText(kind, task)].filter((text) => text.trim() !== '').join('\n\n') },
-    ...permittedOf(permitted, sources?.services),
+    experience: may('experience') ? sources?.services.experience : undefined,
+    knowledge: may('knowledge') ? sources?.services.knowledge : undefined,
   };
   const asked = query ?? memory.findLast(({ role }) => role === 'human')?.content;
-  const found = collectContexts({ state, services, process: 'react', ...(asked !== undefined && { query: asked }) });
-  const contexts = withNotes(found.contexts, finding);
-  if (summary !== undefined && summary.trim() !== '')
-    contexts.compression__context = [contexts.compression__context, summary].filter(Boolean).join('\n\n');
-  return { contexts, problems: found.problems };
+  const { contexts, problems } = collectContexts({ state, services, process: 'react', query: asked });
+  // Blocks of others come after the sentence that they are material to judge.
+  for (const key of ['experience__context', 'knowledge__context']) if (contexts[key]) contexts[key] = `${untrusted}\n\n${contexts[key]}`;
+  const append = (key: string, text: string): void => {
+    contexts[key] = contexts[key] ? `${contexts[key]}\n\n${text}` : text;
+  };
+  if (finding !== undefined) append('knowledge__context', `${untrusted}\n\n${finding}`);
+  if (summary !== undefined && summary.trim() !== '') append('compression__context', summary);
+  return { contexts, problems };
 }

@@ -7,9 +7,9 @@ import type { State } from './state.js';
 /** The services of a run. Without a service, its block is absent. */
 export interface RuntimeServices {
   /** Finds parts of documents for a query. */
-  readonly knowledge?: { readonly limits?: KnowledgeLimits; retrieve(query: string): readonly KnowledgeChunk[] };
+  readonly knowledge?: { readonly limits?: KnowledgeLimits; retrieve(query: string): readonly KnowledgeChunk[] } | undefined;
   /** Finds records of similar earlier work. */
-  readonly experience?: { retrieve(query: string): readonly ExperienceRecord[] };
+  readonly experience?: { retrieve(query: string): readonly ExperienceRecord[] } | undefined;
   /** Returns the todo as a text, or undefined to render it from the state. */
   readonly todo?: { text(): string | undefined };
   /** Returns the framework's rules for every call, such as limits. They are never stored. */

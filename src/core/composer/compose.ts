@@ -21,12 +21,7 @@ const accepted: readonly string[] = [
  *   QUERY_NOT_IN_MEMORY, QUERY_DROPPED or SYSTEM_IN_MEMORY.
  */
 export function composeMessages(input: ComposeInput): Composed {
-  refuseUnknownArguments(input);
-  refuseBothPaths(input);
-  refuseWithoutPath(input);
-  refuseMissingQuery(input);
-  refuseDroppedQuery(input);
-  refuseSystemInMemory(input);
+  refuseInvalid(input);
   return arranged(input);
 }
 
@@ -40,59 +35,43 @@ export function arranged(input: ComposeInput): Composed {
     { layer: 'system_prompt', messages: [{ role: 'system', content: input.systemPrompt }] },
     ...orderedBlocks(input.contexts).map((block) => offerOfBlock(block, admitted, process, sharing)),
     offerOfMemory(input.checkpointMessages, admitted, process),
-    ...offerOfHumanMessage(input.humanMessage),
-    ...offerOfQuery(input),
+    // The message is marked as internal, so that memory does not keep it.
+    ...offerOfText('human_message', input.humanMessage, { internal: true }),
+    ...offerOfText('query', input.queryPath === 'runtime' ? input.query : null, input.turnId ? { id: input.turnId } : {}),
   ];
   return {
-    messages: offers.filter((offer) => offer.heldBack === undefined).flatMap(composedOf),
+    messages: offers
+      .filter((offer) => offer.heldBack === undefined)
+      .flatMap(({ layer, messages }) => messages.map((message) => asComposed(message, layer))),
     dropped: offers.flatMap((offer) => (offer.heldBack === undefined ? [] : [droppedOf(offer, offer.heldBack)])),
   };
 }
 
-function refuseUnknownArguments(input: ComposeInput): void {
-  const unknown = Object.keys(input).find((name) => !accepted.includes(name));
-  if (unknown !== undefined) throw refuse('UNEXPECTED_ARGUMENT', unknown, `unknown argument ${unknown}; the composer takes ${accepted.join(', ')}`);
-}
-
-/** A message for this call and a query, or a query that memory has too, are two inputs. @throws BAD_REQUEST */
-function refuseBothPaths({ query, humanMessage, queryPath, turnId, checkpointMessages }: ComposeInput): void {
-  if (isGiven(humanMessage) && (isGiven(query) || queryPath === 'checkpoint'))
-    throw refuse('DUAL_QUERY_PATH', 'humanMessage', 'a call has one input: give `humanMessage`, or a query with its path, not both');
-  if (queryPath !== 'runtime' || !turnId || !checkpointMessages.some((message) => message.id === turnId)) return;
-  throw refuse('DUAL_QUERY_PATH', 'queryPath', `turn ${turnId} is already in memory, so the path of its query is 'checkpoint'`);
-}
-
 const isGiven = (text: string | null | undefined): boolean => text !== null && text !== undefined && text.trim() !== '';
 
-/** @throws BAD_REQUEST */
-function refuseWithoutPath({ query, queryPath }: ComposeInput): void {
+/** @throws BAD_REQUEST with `data.reason`, as `composeMessages` */
+function refuseInvalid(input: ComposeInput): void {
+  const unknown = Object.keys(input).find((name) => !accepted.includes(name));
+  if (unknown !== undefined) throw refuse('UNEXPECTED_ARGUMENT', unknown, `unknown argument ${unknown}; the composer takes ${accepted.join(', ')}`);
+  const { query, humanMessage, queryPath, turnId, checkpointMessages: memory, process = 'sequential' } = input;
+  const isNamed = memory.some(({ id }) => id === turnId);
+  // A message for this call and a query, or a query that memory has too, are two inputs.
+  if (isGiven(humanMessage) && (isGiven(query) || queryPath === 'checkpoint'))
+    throw refuse('DUAL_QUERY_PATH', 'humanMessage', 'a call has one input: give `humanMessage`, or a query with its path, not both');
+  if (queryPath === 'runtime' && turnId && isNamed)
+    throw refuse('DUAL_QUERY_PATH', 'queryPath', `turn ${turnId} is already in memory, so the path of its query is 'checkpoint'`);
   if (queryPath === 'none' && isGiven(query))
     throw refuse('QUERY_WITHOUT_PATH', 'queryPath', "the path 'none' means that the call has no query, and a query was given: choose 'runtime'");
-}
-
-/** Refuses a query in memory for a process without memory: the model would never get it. @throws BAD_REQUEST */
-function refuseDroppedQuery({ queryPath, process = 'sequential' }: ComposeInput): void {
+  // The model would never get a query that memory lacks, or one in memory for a process without memory.
+  if (queryPath === 'checkpoint' && !(turnId ? isNamed : memory.some(({ role }) => role === 'human'))) {
+    const missing = turnId ? `no message with the id ${turnId}` : 'no message of a human';
+    throw refuse('QUERY_NOT_IN_MEMORY', 'queryPath', `memory contains ${missing}, so the path of the query is 'runtime', or 'none' without a query`);
+  }
   if (queryPath === 'checkpoint' && !admission(process, true).memory)
     throw refuse('QUERY_DROPPED', 'queryPath', `the query is in memory, which ${process} does not get: its path is 'runtime'`);
-}
-
-/** Refuses a query that the caller declares as part of memory and that memory lacks: the model would never get it. @throws BAD_REQUEST */
-function refuseMissingQuery({ queryPath, turnId, checkpointMessages }: ComposeInput): void {
-  if (queryPath !== 'checkpoint') return;
-  if (turnId ? checkpointMessages.some(({ id }) => id === turnId) : checkpointMessages.some(({ role }) => role === 'human')) return;
-  const missing = turnId ? `no message with the id ${turnId}` : 'no message of a human';
-  throw refuse('QUERY_NOT_IN_MEMORY', 'queryPath', `memory contains ${missing}, so the path of the query is 'runtime', or 'none' without a query`);
-}
-
-/** Refuses system messages in memory, which holds dialogue only. @throws BAD_REQUEST */
-function refuseSystemInMemory({ checkpointMessages }: ComposeInput): void {
-  const at = checkpointMessages.findIndex(({ role }) => role === 'system');
-  if (at >= 0)
-    throw refuse(
-      'SYSTEM_IN_MEMORY',
-      `checkpointMessages.${at}.role`,
-      `message ${at + 1} of memory is a system message; give it as systemPrompt or as a block`,
-    );
+  const at = memory.findIndex(({ role }) => role === 'system');
+  const wrong = `message ${at + 1} of memory is a system message; give it as systemPrompt or as a block`;
+  if (at >= 0) throw refuse('SYSTEM_IN_MEMORY', `checkpointMessages.${at}.role`, wrong);
 }
 
 function offerOfBlock({ key, text, problem }: Block, admitted: Admission, process: Process, sharing: boolean): Offer {
@@ -109,24 +88,15 @@ const offerOfMemory = (messages: readonly MemoryMessage[], admitted: Admission, 
   ...(admitted.memory || messages.length === 0 ? {} : { heldBack: `${process} does not get memory` }),
 });
 
-/** A message of this call. `marks`: what it has beside its text. */
-const offerOfText = (layer: string, content: string, marks: Partial<MemoryMessage>): Offer =>
-  content.trim() === '' ? { layer, messages: [], heldBack: 'it is empty' } : { layer, messages: [{ role: 'human', content, ...marks }] };
-
-/** The message is marked as internal, so that memory does not keep it. */
-const offerOfHumanMessage = (text: string | null | undefined): readonly Offer[] =>
-  text === null || text === undefined ? [] : [offerOfText('human_message', text, { internal: true })];
-
-function offerOfQuery({ query, queryPath, turnId }: ComposeInput): readonly Offer[] {
-  if (query === null || query === undefined || queryPath !== 'runtime') return [];
-  return [offerOfText('query', query, turnId ? { id: turnId } : {})];
+/** A message of this call, if one is given. `marks`: what it has beside its text. */
+function offerOfText(layer: string, content: string | null | undefined, marks: Partial<MemoryMessage>): readonly Offer[] {
+  if (content === null || content === undefined) return [];
+  if (content.trim() === '') return [{ layer, messages: [], heldBack: 'it is empty' }];
+  return [{ layer, messages: [{ role: 'human', content, ...marks }] }];
 }
 
-/** A message of memory as a composition has it. */
-export const asCheckpoint = (given: MemoryMessage): ComposedMessage => ({ ...given, layer: 'checkpoint_messages', tokens: countMessage(given) });
-
-const composedOf = ({ layer, messages }: Offer): readonly ComposedMessage[] =>
-  messages.map((message) => ({ ...message, layer, tokens: countMessage(message) }));
+/** A message as a composition has it. */
+export const asComposed = (message: MemoryMessage, layer: string): ComposedMessage => ({ ...message, layer, tokens: countMessage(message) });
 
 const droppedOf = ({ layer, messages }: Offer, reason: string): DroppedLayer => ({
   layer,

@@ -1,4 +1,4 @@
-import type { EntryKey } from '../base/index.js';
+import { defined, type EntryKey } from '../base/index.js';
 import {
   blockKeys,
   type Composed,
@@ -11,13 +11,12 @@ import {
   type QueryPath,
 } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
-import { type LayerSources, permittedOf, withNotes } from './call.js';
-import { collectContexts } from './collect.js';
+import { collectBlocks, type LayerSources } from './call.js';
 import { composeMessages } from './compose.js';
-import { afterNotice, frameworkText } from './framework.js';
+import { afterNotice } from './framework.js';
 import { admission, orderedBlocks, reproducibleBlocks } from './layers.js';
 import { countMessage } from './memory.js';
-import { isPrompt, type RecordedLayers } from './recorded.js';
+import { isPrompt, type RecordedLayers, textOf } from './recorded.js';
 import { refuse } from './refusals.js';
 
 export type PreviewRequest = Omit<InputOf<'compose.preview'>, 'id'>;
@@ -47,17 +46,18 @@ export function previewRecorded(
 ): Preview {
   const { process = 'sequential', enableShareContext = true } = request;
   const prompt = promptOf(recorded);
-  const state = {
-    ...(permitted.includes('todo') && { todo: recorded.todo.items }),
-    ...(recorded.summaries.length > 0 ? { compression__context: recorded.summaries.map((entry) => entry.text ?? '').join('\n\n') } : {}),
-  };
   // Collects the blocks of an agent with sharing on, so that `dropped` lists what another process does not get.
-  const query = request.query ?? prompt?.message.content ?? '';
-  const rules = frameworkText(finding === undefined ? 'question' : 'answer');
-  // The framework: what the runtime added, then Stemma's rules.
-  const framework = { text: () => [...recorded.framework.map((entry) => entry.text ?? ''), rules].join('\n\n') };
-  const { contexts: made, problems } = collectContexts({ state, services: { framework, ...permittedOf(permitted, services) }, query });
-  const contexts = { ...withNotes(made, finding), ...request.contexts };
+  const { contexts: made, problems } = collectBlocks({
+    kind: finding === undefined ? 'question' : 'answer',
+    memory: [],
+    query: request.query ?? prompt?.message.content ?? '',
+    permitted,
+    sources: { state: { todo: recorded.todo.items }, services },
+    finding,
+    summary: textOf(recorded.summaries),
+    additions: textOf(recorded.framework),
+  });
+  const contexts = { ...made, ...request.contexts };
 
   const asked = queryOf(request, process, prompt?.message.content);
   const arranged = composeMessages({
@@ -67,7 +67,7 @@ export function previewRecorded(
     process,
     enableShareContext,
     ...asked,
-    ...(request.humanMessage === undefined ? {} : { humanMessage: request.humanMessage }),
+    ...defined({ humanMessage: request.humanMessage }),
   });
   // A call without a system prompt has no empty message for it.
   const messages = arranged.messages.filter(({ layer, content }) => layer !== 'system_prompt' || content.trim() !== '');
@@ -119,24 +119,17 @@ function originsOf(composed: Composed, recorded: RecordedLayers, request: Previe
   });
 }
 
-function recordedEntries(layer: string, recorded: RecordedLayers): readonly Entry[] {
-  switch (layer) {
-    case 'system_prompt':
-      return recorded.systemPrompt;
-    case 'framework__context':
-      return recorded.framework;
-    case 'todo__context':
-      return recorded.todo.from;
-    case 'compression__context':
-      return recorded.summaries;
-    case 'checkpoint_messages':
-      return recorded.memory.flatMap(({ from }) => from);
-    case 'query':
-      return promptOf(recorded)?.from ?? [];
-    default:
-      return [];
-  }
-}
+const entriesOf: Readonly<Record<string, (recorded: RecordedLayers) => readonly Entry[]>> = {
+  system_prompt: ({ systemPrompt }) => systemPrompt,
+  framework__context: ({ framework }) => framework,
+  todo__context: ({ todo }) => todo.from,
+  compression__context: ({ summaries }) => summaries,
+  checkpoint_messages: ({ memory }) => memory.flatMap(({ from }) => from),
+  query: (recorded) => promptOf(recorded)?.from ?? [],
+};
+
+const recordedEntries = (layer: string, recorded: RecordedLayers): readonly Entry[] =>
+  Object.hasOwn(entriesOf, layer) ? (entriesOf[layer]?.(recorded) ?? []) : [];
 
 /** The origin of layers that no entry contains. */
 const otherOrigins: Readonly<Record<string, string>> = {

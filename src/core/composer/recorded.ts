@@ -1,4 +1,4 @@
-import { type ContextId, isObject, type Json, stringAt } from '../base/index.js';
+import { type ContextId, defined, isObject, type Json, stringAt } from '../base/index.js';
 import type { Entry, MemoryMessage } from '../contract/index.js';
 import { noResult, systemPromptType } from '../formats/index.js';
 
@@ -51,6 +51,9 @@ export function recordedLayers(entries: readonly Entry[]): RecordedLayers {
   };
 }
 
+/** The texts of entries, one after the other. */
+export const textOf = (entries: readonly Entry[]): string => entries.map(({ text }) => text ?? '').join('\n\n');
+
 /** Whether memory keeps an entry. */
 export const isRemembered = (entry: Entry): boolean =>
   entry.kind === 'tool_call' ||
@@ -98,8 +101,8 @@ function joinEntries(run: readonly Entry[]): MemoryMessage {
       id: first.key,
       tool_call_id: first.toolCallId ?? '',
       ...(first.text === noResult && { internal: true }),
-      ...(first.toolName === undefined ? {} : { name: first.toolName }),
-      ...(first.isError ? { is_error: true } : {}),
+      ...defined({ name: first.toolName }),
+      ...(first.isError && { is_error: true }),
     };
   if (first.role !== 'assistant') return { role: 'human', content, id: first.key };
   const calls = run
@@ -134,11 +137,8 @@ function todoOf(entries: readonly Entry[]): RecordedLayers['todo'] {
   const calls = callsOfPlans(entries);
   const tasks = calls.filter(changesTask);
   if (tasks.length === 0) {
-    const [written] = calls
-      .flatMap((entry) => [{ entry, list: wholeList(entry.arguments) }])
-      .filter(({ list }) => list !== undefined)
-      .slice(-1);
-    return written?.list ? { items: written.list, from: [written.entry] } : { items: [], from: [] };
+    const written = calls.findLast((entry) => wholeList(entry.arguments) !== undefined);
+    return { items: wholeList(written?.arguments) ?? [], from: written ? [written] : [] };
   }
   const made: { id: string; content: string; status: string }[] = [];
   for (const { arguments: given } of tasks) {
