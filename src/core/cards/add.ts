@@ -1,10 +1,11 @@
-import { conflict, notFound, present, toTimestamp } from '../base/index.js';
+import { conflict, notFound, picked, present, toTimestamp } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, CardVersion } from '../contract/index.js';
 import {
   type CardDraft,
   type CardRow,
   draftOf,
+  meaning,
   meaningIn,
   meaningOf,
   meaningOfRow,
@@ -39,23 +40,15 @@ function write(chain: WriteChain, draft: CardDraft): CardRow {
   if (known && !isSame) refuseSealed(chain, draft.cardId);
   refuseSecondResult(chain, draft);
   const now = chain.clock();
-  const expiresAt = draft.ttlSeconds === null ? draft.expiresAt : now + draft.ttlSeconds * 1_000;
-  const { cardId, toolCallId, ttlSeconds, authorId, entryKey, createdAt } = draft;
+  const { cardId, ttlSeconds, authorId, entryKey, createdAt } = draft;
   const values = {
+    ...picked(draft, 'toolCallId', 'ttlSeconds', 'authorId'),
     content: JSON.stringify(draft.content),
     toolCalls: draft.toolCalls && JSON.stringify(draft.toolCalls),
-    toolCallId,
-    ttlSeconds,
-    expiresAt,
+    expiresAt: ttlSeconds === null ? draft.expiresAt : now + ttlSeconds * 1_000,
     metadata: JSON.stringify(draft.metadata),
-    authorId,
   };
-  if (!known)
-    chain.db.run(
-      `INSERT INTO card (content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId, project, cardId, createdAt, entryKey)
-       VALUES (:content, :toolCalls, :toolCallId, :ttlSeconds, :expiresAt, :metadata, :authorId, :project, :cardId, :createdAt, :entryKey)`,
-      { ...values, project: chain.project, cardId, createdAt: createdAt ?? now, entryKey },
-    );
+  if (!known) chain.db.insert('card', { ...values, project: chain.project, cardId, createdAt: createdAt ?? now, entryKey });
   else {
     if (known.deletedAt !== null) noteVersion(chain, known, 'restored', authorId);
     if (!isSame) noteVersion(chain, known, 'repaired', authorId);
@@ -110,11 +103,10 @@ export function readCard(chain: ReadChain, cardId: string): CardRow {
   return row;
 }
 
-type Before = Pick<CardRow, 'content' | 'toolCalls' | 'toolCallId' | 'ttlSeconds' | 'expiresAt' | 'metadata' | 'authorId'>;
+type Before = Pick<CardRow, (typeof meaning)[number]>;
 
 function noteVersion(chain: WriteChain, row: CardRow, what: CardVersion['what'], author?: string): void {
-  const { content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId } = row;
-  const before = JSON.stringify({ content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId } satisfies Before);
+  const before = JSON.stringify(picked(row, ...meaning));
   chain.db.insert('cardVersion', { project: chain.project, card: row.no, at: chain.clock(), author, what, before });
 }
 

@@ -1,4 +1,4 @@
-import { badRequest, canonicalJson, type EntryKey, inWords, type Json, type JsonObject, present, toTimestamp } from '../base/index.js';
+import { badRequest, canonicalJson, type EntryKey, inWords, type JsonObject, picked, present, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { Card, CardContent, CardInput, Role } from '../contract/index.js';
 import { checkContent, roleOfType } from './types.js';
@@ -76,23 +76,20 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /** A string that is equal for equal cards. Times of writing do not count. */
-export function meaningOf(draft: CardDraft): string {
-  const { content, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId } = draft;
-  return canonicalJson({ content: content as Json, toolCalls, toolCallId, ttlSeconds, expiresAt, metadata, authorId });
-}
+export const meaningOf = (card: Pick<CardDraft, (typeof meaning)[number]>): string => canonicalJson(picked(card, ...meaning) as JsonObject);
+
+/** The fields that make a card: what it says, and to whom it belongs. */
+export const meaning = ['content', 'toolCalls', 'toolCallId', 'ttlSeconds', 'expiresAt', 'metadata', 'authorId'] as const;
 
 /** `meaningOf` for a stored card. */
-export function meaningOfRow(row: CardRow): string {
-  return canonicalJson({
-    content: JSON.parse(row.content) as Json,
-    toolCalls: row.toolCalls === null ? null : (JSON.parse(row.toolCalls) as Json),
-    toolCallId: row.toolCallId,
-    ttlSeconds: row.ttlSeconds,
+export const meaningOfRow = (row: CardRow): string =>
+  meaningOf({
+    ...row,
+    content: JSON.parse(row.content) as CardContent,
+    toolCalls: row.toolCalls === null ? null : (JSON.parse(row.toolCalls) as JsonObject[]),
     expiresAt: row.ttlSeconds === null ? row.expiresAt : null,
-    metadata: JSON.parse(row.metadata) as Json,
-    authorId: row.authorId,
+    metadata: JSON.parse(row.metadata) as CardDraft['metadata'],
   });
-}
 
 /** What a stored card says, as the contract has it. */
 export const meaningIn = (row: Pick<CardRow, 'content' | 'toolCalls' | 'toolCallId' | 'ttlSeconds' | 'expiresAt'>) => ({

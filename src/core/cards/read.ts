@@ -9,13 +9,17 @@ import { boxAt, idsAt } from './places.js';
 /** Reads a card. Deleted and expired cards are flagged. @throws NOT_FOUND */
 export const getCard = (chain: ReadChain, cardId: string): Card => toCard(readCard(chain, cardId), readProjectId(chain), chain.clock());
 
-/** Reads cards by id in one query. Unknown ids are missing in the result. */
-function cardsById(chain: ReadChain, cardIds: readonly string[]): Map<string, Card> {
+function toCards(chain: ReadChain, rows: readonly CardRow[]): Card[] {
   const projectId = readProjectId(chain);
   const now = chain.clock();
-  const rows = chain.db.all<CardRow>(`${selectCard} ${whereIds}`, JSON.stringify(cardIds), chain.project);
-  return new Map(rows.map((row) => [row.cardId, toCard(row, projectId, now)]));
+  return rows.map((row) => toCard(row, projectId, now));
 }
+
+/** Reads cards by id in one query. Unknown ids are missing in the result. */
+const cardsById = (chain: ReadChain, cardIds: readonly string[]): Map<string, Card> =>
+  new Map(
+    toCards(chain, chain.db.all<CardRow>(`${selectCard} ${whereIds}`, JSON.stringify(cardIds), chain.project)).map((card) => [card.cardId, card]),
+  );
 
 /** Reads each card once, in the order of the request, and lists unknown ids (B11). */
 export function batchCards(chain: ReadChain, cardIds: readonly string[]): { cards: Card[]; missingCardIds: string[] } {
@@ -128,15 +132,13 @@ export function listCards(chain: ReadChain, filter: InputOf<'card.list'>): { tot
   const where = ['project = ?', ...asked.map(([sql]) => sql)].join(' AND ');
   const values = [chain.project, ...asked.map(([, value]) => value)];
   const [total = 0] = chain.db.column<number>(`SELECT COUNT(*) FROM card WHERE ${where}`, ...values);
-  const projectId = readProjectId(chain);
-  const now = chain.clock();
   const rows = chain.db.all<CardRow>(
     `${selectCard} WHERE ${where} ORDER BY createdAt DESC, no DESC LIMIT ? OFFSET ?`,
     ...values,
     filter.limit ?? defaultLimit,
     filter.offset ?? 0,
   );
-  return { total, cards: rows.map((row) => toCard(row, projectId, now)) };
+  return { total, cards: toCards(chain, rows) };
 }
 
 /** Counts cards by type, role and author, most frequent first. */

@@ -1,4 +1,4 @@
-import { type CommitSeq, canonicalJson, type Json, notFound, toTimestamp } from '../base/index.js';
+import { type CommitSeq, canonicalJson, type Json, notFound, picked, toTimestamp } from '../base/index.js';
 import { commitAt, entries, findCommit, type ReadChain } from '../chain/index.js';
 import type { Entry, Experiment, ExperimentCase, ExperimentResult, ExperimentRow, Outcome, ReplyCheck } from '../contract/index.js';
 import { ownRun } from '../requests/index.js';
@@ -86,15 +86,10 @@ export function toResult(chain: ReadChain, row: ResultRow): ExperimentResult {
   const own = commit && ownRun(chain, commit.id);
   const calls = own?.calls ?? [];
   const isAsked = ran.provider !== 'recorded';
-  const { resultId, caseId, round, sample } = row;
   return {
-    resultId,
-    caseId,
-    round,
-    sample,
+    ...picked(row, 'resultId', 'caseId', 'round', 'sample'),
     at: toTimestamp(row.at),
-    title: ran.title,
-    provider: ran.provider,
+    ...picked(ran, 'title', 'provider'),
     model: (isAsked ? own?.model : undefined) ?? ran.model ?? null,
     settings: settingsText(ran),
     edits: editsText(ran),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type FSWatcher, watch } from 'chokidar';
-import { type ContextId, defined, type Timestamp, toTimestamp } from '../base/index.js';
+import { type ContextId, defined, picked, type Timestamp, toTimestamp } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import type { CapturedFile, CaptureStatus, Skip } from '../contract/index.js';
 import { absolutePath, type LocatedFile } from '../files/index.js';
@@ -249,7 +249,7 @@ class Following implements Live {
       this.forget(file);
       return;
     }
-    Object.assign(file, { bytes: result.bytes, pending: result.pending, open: result.open, format: result.format ?? file.format, seam: result.seam });
+    Object.assign(file, picked(result, 'bytes', 'pending', 'open', 'seam'), { format: result.format ?? file.format });
     if (result.tip !== undefined) file.tip = result.tip;
     if (result.commits > 0) {
       file.capturedAt = toTimestamp(this.chain.clock());
@@ -361,11 +361,8 @@ const unread = {
   capturedAt: undefined,
 };
 
-const toCaptured = ({ path, bytes, pending, open, changedAt, cwd, tip, known, capturedAt }: Followed): CapturedFile => ({
-  path,
-  bytes,
-  pending,
-  open,
-  changedAt: toTimestamp(changedAt),
-  ...defined({ cwd, tip: tip ?? known, capturedAt }),
+const toCaptured = (file: Followed): CapturedFile => ({
+  ...picked(file, 'path', 'bytes', 'pending', 'open'),
+  changedAt: toTimestamp(file.changedAt),
+  ...defined({ cwd: file.cwd, tip: file.tip ?? file.known, capturedAt: file.capturedAt }),
 });

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import type { ContextId } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
-import { FileRefused, type LocatedFile, statLocated } from '../files/index.js';
+import { type LocatedFile, statLocated, unlessRefused } from '../files/index.js';
 import { isWatched, latestSource, mayBeTranscript } from '../import/index.js';
 import { isWithin } from '../system/index.js';
 import { databaseOf, historyOf, isFollowableDatabase } from './database.js';
@@ -42,11 +42,4 @@ export function grownFiles(chain: ReadChain, places: readonly WatchedPlace[]): s
 }
 
 /** Undefined if the file does not exist or may not be opened. */
-export function sizeNow(file: LocatedFile): number | undefined {
-  try {
-    return statLocated(file)?.size;
-  } catch (error) {
-    if (error instanceof FileRefused) return undefined;
-    throw error;
-  }
-}
+export const sizeNow = (file: LocatedFile): number | undefined => unlessRefused(() => statLocated(file)?.size);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import { defined, present, StemmaError } from '../base/index.js';
+import { defined, orUndefined, present } from '../base/index.js';
 import { findCommit, newestOf, type ReadChain, type WriteChain } from '../chain/index.js';
-import { absolutePath, FileRefused, fileErrorCode, type LocatedFile, statLocated } from '../files/index.js';
+import { absolutePath, type LocatedFile, statLocated, unlessRefused } from '../files/index.js';
 import { importableFormats, type PlanContext } from '../formats/index.js';
 import { filesUnder, latestSource, readEnds, type Signed } from '../import/index.js';
 import { isWithin } from '../system/index.js';
@@ -136,11 +136,4 @@ export function peek(file: LocatedFile): { readonly sessionId?: string; readonly
 }
 
 /** The result of `work`; undefined if a file cannot be read, or if the project is busy or read-only. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof StemmaError || error instanceof FileRefused || fileErrorCode(error) !== undefined) return undefined;
-    throw error;
-  }
-}
+const attempt = <T>(work: () => T): T | undefined => orUndefined(() => unlessRefused(work));

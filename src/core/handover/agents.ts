@@ -1,4 +1,4 @@
-import { badRequest, type CommitSeq, type ContextId, conflict, notFound, present, toTimestamp } from '../base/index.js';
+import { badRequest, type CommitSeq, type ContextId, conflict, notFound, picked, present, toTimestamp } from '../base/index.js';
 import { type BoxPlace, findProfile, profileNamed, readProjectId } from '../cards/index.js';
 import { findCommit, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Agent, InputOf } from '../contract/index.js';
@@ -43,15 +43,13 @@ export function requireAgent(chain: ReadChain, agentId: string): AgentRow {
 
 /** Converts a row to the agent of the contract. */
 export function toAgent(row: AgentRow): Agent {
-  const { agentId, displayName, status, epoch, agentTurnId, profileBoxId, owner, spawnedBy, derivedFrom, contextBoxId, tipId, createdAt } = row;
+  const { agentTurnId, profileBoxId, owner, spawnedBy, derivedFrom, contextBoxId, tipId } = row;
   return {
-    agentId,
-    displayName,
-    status,
-    turnEpoch: epoch,
+    ...picked(row, 'agentId', 'displayName', 'status'),
+    turnEpoch: row.epoch,
     ...present({ agentTurnId, profileBoxId, ownerAgentId: owner, spawnedBy, derivedFrom }),
     ...present({ contextBoxId, outputBoxId: outputOf(row)?.boxId, tip: tipId }),
-    createdAt: toTimestamp(createdAt),
+    createdAt: toTimestamp(row.createdAt),
   };
 }
 

@@ -1,4 +1,4 @@
-import { badRequest, isObject, notFound, present, toTimestamp } from '../base/index.js';
+import { badRequest, isObject, notFound, picked, present, toTimestamp } from '../base/index.js';
 import { cardsInOrder, idsAt, newCardId, seenByModel } from '../cards/index.js';
 import { isWaiting, type ReadChain, receivedAt, type WriteChain } from '../chain/index.js';
 import type { BatchResult, Dispatched, InputOf } from '../contract/index.js';
@@ -79,18 +79,15 @@ export function batchOf(chain: ReadChain, batchId: string): BatchResult {
     createdAt: toTimestamp(row.createdAt),
     ...(endedAt !== null && { endedAt: toTimestamp(endedAt) }),
     results: turnsOfBatch(chain, row.no).map((turn, place) => {
-      const { agentId, agentTurnId, outputBoxId, error } = turn;
       const taskIndex = turn.taskIndex ?? place;
-      const status = due && !hasEnded(turn) ? 'canceled' : turn.status;
       return {
         taskIndex,
         label: `task_${taskIndex + 1}`,
-        agentId,
-        agentTurnId,
-        status,
+        ...picked(turn, 'agentId', 'agentTurnId'),
+        status: due && !hasEnded(turn) ? 'canceled' : turn.status,
         ...present({ summary: summarizeDeliverable(chain, turn) }),
-        outputBoxId,
-        ...present({ error }),
+        outputBoxId: turn.outputBoxId,
+        ...present({ error: turn.error }),
       };
     }),
   };

@@ -27,28 +27,26 @@ function commitHead(cards: readonly Card[]): string | undefined {
   return line || undefined;
 }
 
-/** Commits cards on an agent's chain, as a `cardbox-v1` delta or snapshot. */
+/** Commits cards as the new end of an agent's chain, as a `cardbox-v1` delta or snapshot. */
 function addCards(chain: WriteChain, link: Link): CommitSeq {
+  const { agent } = link;
   const cards = link.cards.filter((card) => !isCallRecord(card));
   const { id } = checkpoint(chain, {
     parent: link.parent === null ? null : commitAt(chain, link.parent).id,
     type: link.type,
     format: cardbox.id,
     data: Buffer.from(cardsDelta(cards)).toString('base64'),
-    template: link.agent.displayName,
-    principal: link.agent.agentId,
-    sessionId: link.agent.agentId,
+    template: agent.displayName,
+    principal: agent.agentId,
+    sessionId: agent.agentId,
     threadId: link.turn.batchId ?? link.turn.agentTurnId,
     checkpoint: link.checkpoint,
     summary: link.summary ?? commitHead(cards),
   });
-  return findCommit(chain, id).seq;
+  const { seq } = findCommit(chain, id);
+  chain.db.run('UPDATE agent SET tip = ? WHERE no = ?', seq, agent.no);
+  return seq;
 }
-
-const moveTip = (chain: WriteChain, agent: AgentRow, tip: CommitSeq): CommitSeq => {
-  chain.db.run('UPDATE agent SET tip = ? WHERE no = ?', tip, agent.no);
-  return tip;
-};
 
 /** Commits a turn's input (H14): new cards as a delta, then a snapshot, after the agent's last commit, else the caller's, else as a root. */
 export function commitInput(chain: WriteChain, agent: AgentRow, turn: AgentTurnRow): CommitSeq {
@@ -56,10 +54,10 @@ export function commitInput(chain: WriteChain, agent: AgentRow, turn: AgentTurnR
   const given = idsAt(chain, turn.context);
   const shared = { agent, turn, checkpoint: 'turn_boundary' } as const;
   const visible = (ids: readonly string[]): Card[] => cardsInOrder(chain, ids).filter(seenByModel);
-  if (base === null) return moveTip(chain, agent, addCards(chain, { ...shared, parent: null, type: 'delta', cards: visible(given) }));
+  if (base === null) return addCards(chain, { ...shared, parent: null, type: 'delta', cards: visible(given) });
   const said = addCards(chain, { ...shared, parent: base, type: 'delta', cards: visible(newIn(chain, turn.context, given)) });
   const summary = describeGiven(agent, given.length);
-  return moveTip(chain, agent, addCards(chain, { ...shared, parent: said, type: 'snapshot', cards: visible(given), summary }));
+  return addCards(chain, { ...shared, parent: said, type: 'snapshot', cards: visible(given), summary });
 }
 
 const describeGiven = (agent: AgentRow, cards: number): string => `${agent.displayName} was given ${cards === 1 ? '1 card' : `${cards} cards`}`;
@@ -71,16 +69,9 @@ export function recommitInput(chain: WriteChain, turn: AgentTurnRow, cards: read
   const committed = decodeText(chain.artifacts.read(start.artifact));
   if (committed === decodeText(cardsDelta(cards))) return;
   const agent = agentAt(chain, turn.agent);
-  const tip = addCards(chain, {
-    agent,
-    turn,
-    checkpoint: 'turn_boundary',
-    parent: start.seq,
-    type: 'snapshot',
-    cards,
-    summary: describeGiven(agent, cards.length),
-  });
-  chain.db.run('UPDATE agentTurn SET startCommit = ? WHERE no = ?', moveTip(chain, agent, tip), turn.no);
+  const summary = describeGiven(agent, cards.length);
+  const tip = addCards(chain, { agent, turn, checkpoint: 'turn_boundary', parent: start.seq, type: 'snapshot', cards, summary });
+  chain.db.run('UPDATE agentTurn SET startCommit = ? WHERE no = ?', tip, turn.no);
 }
 
 /** The cards that the handover created. The others existed before. */
@@ -102,7 +93,6 @@ export function commitOutput(chain: WriteChain, agent: AgentRow, at: Checkpoint)
   const ids = idsAt(chain, turn.output);
   if (ids.length <= turn.committed) return agent.tip;
   const written = cardsInOrder(chain, ids.slice(turn.committed));
-  const tip = addCards(chain, { parent: agent.tip, type: 'delta', cards: written, checkpoint: at, agent, turn });
   chain.db.run('UPDATE agentTurn SET committed = ? WHERE no = ?', ids.length, turn.no);
-  return moveTip(chain, agentAt(chain, agent.no), tip);
+  return addCards(chain, { parent: agent.tip, type: 'delta', cards: written, checkpoint: at, agent, turn });
 }

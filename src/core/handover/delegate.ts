@@ -1,4 +1,4 @@
-import { badRequest, isObject, type Json, notFound, StemmaError } from '../base/index.js';
+import { badRequest, isObject, type Json, notFound, picked, StemmaError } from '../base/index.js';
 import { type BoxPlace, boxAt, boxNamed, insertBox, newCardId, type Profile, profileInBox, profileNamed, readProjectId } from '../cards/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { type Card, type DispatchedOne, type InputOf, type Strategy, strategies, type Task } from '../contract/index.js';
@@ -71,13 +71,11 @@ export function callerOf(chain: ReadChain, agentId: string): AgentRow {
   return row;
 }
 
+const required = [['targetStrategy', 'target_strategy'] as const, ['targetRef', 'target_ref'] as const, ['instruction', 'instruction'] as const];
+
 function taskOf(input: DelegateInput): Task {
-  for (const [field, name] of [
-    ['targetStrategy', 'target_strategy'],
-    ['targetRef', 'target_ref'],
-    ['instruction', 'instruction'],
-  ] as const)
-    if (!input[field]) throw badRequest(field, `delegate_async: args.${name} is required`);
+  const missing = required.find(([field]) => !input[field]);
+  if (missing) throw badRequest(missing[0], `delegate_async: args.${missing[1]} is required`);
   const targetStrategy = strategies.find((each) => each === input.targetStrategy.toLowerCase());
   if (!targetStrategy)
     throw badRequest('targetStrategy', `delegate_async: target_strategy ${JSON.stringify(input.targetStrategy)} must be one of new|reuse|clone`);
@@ -90,8 +88,8 @@ function handOut(chain: WriteChain, caller: CallingAgent, task: Task, tool: stri
     if (isTooDeep(caller))
       return { status: 'rejected', errorCode: 'recursion_depth_exceeded', turns: [], ...(prepared.agent && { agentId: prepared.agent.agentId }) };
     const turn = toTurn(dispatch(chain, caller, prepared, tool));
-    const { agentId, agentTurnId, turnEpoch, contextBoxId, outputBoxId, profileBoxId } = turn;
-    return { status: 'accepted', agentId, agentTurnId, turnEpoch, contextBoxId, outputBoxId, profileBoxId, turns: [turn] };
+    const place = picked(turn, 'agentId', 'agentTurnId', 'turnEpoch', 'contextBoxId', 'outputBoxId', 'profileBoxId');
+    return { status: 'accepted', ...place, turns: [turn] };
   });
 }
 

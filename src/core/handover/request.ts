@@ -33,10 +33,8 @@ export function requestOf({ cards, profile, agentId, tools, appendix }: RequestI
     display_name: stringAt(data, 'display_name') ?? stringAt(data, 'name') ?? agentId,
   });
   const fields = cards.flatMap((card) => (card.type === 'task.result_fields' && card.content.kind === 'fields' ? card.content.fields : []));
-  const asked = fields.length
-    ? ['Required result fields:', ...fields.map(({ name, description }) => `- ${name}${description ? `: ${description}` : ''}`)].join('\n')
-    : '';
-  const system = [prompt, asked, appendix ?? ''].filter((part) => part !== '').join('\n\n');
+  const asked = fields.map(({ name, description }) => `- ${name}${description ? `: ${description}` : ''}`);
+  const system = [prompt, asked.length > 0 ? ['Required result fields:', ...asked].join('\n') : '', appendix].filter(Boolean).join('\n\n');
   const offered = tools.filter((tool) => mayUse(data, nameOfTool(tool)));
   return {
     messages: [{ role: 'system', content: system }, ...toMessages(cards)],
@@ -101,15 +99,11 @@ function resultText(card: Card): string {
 const maxStreamLength = 4_000;
 
 /** Shortens command output in a message. The card keeps the full output. */
-const cutStreams = (result: unknown): unknown =>
-  isObject(result)
-    ? Object.fromEntries(
-        Object.entries(result).map(([key, value]) => [
-          key,
-          (key === 'stdout' || key === 'stderr') && typeof value === 'string' ? value.slice(0, maxStreamLength) : value,
-        ]),
-      )
-    : result;
+function cutStreams(result: unknown): unknown {
+  if (!isObject(result)) return result;
+  const cut = ['stdout', 'stderr'].flatMap((name) => (typeof result[name] === 'string' ? [[name, result[name].slice(0, maxStreamLength)]] : []));
+  return { ...result, ...Object.fromEntries(cut) };
+}
 
 export const finalTool = 'submit_result';
 

@@ -1,4 +1,4 @@
-import { type CommitSeq, type ContextId, notFound, present, toTimestamp } from '../base/index.js';
+import { type CommitSeq, type ContextId, notFound, picked, present, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { AgentTurn, TurnStatus } from '../contract/index.js';
 import { requireAgent } from './agents.js';
@@ -81,20 +81,14 @@ export const waitingOf = (row: AgentTurnRow): Waiting => (row.waiting === null ?
 
 /** Converts a row to the turn of the contract. */
 export function toTurn(row: AgentTurnRow): AgentTurn {
-  const { agentTurnId, agentId, status, depth, contextBoxId, outputBoxId, profileBoxId, tool, strategy, parentTurnId, batchId, taskIndex } = row;
   const { calls } = waitingOf(row);
   return {
-    agentTurnId,
-    agentId,
-    status,
+    ...picked(row, 'agentTurnId', 'agentId', 'status'),
     turnEpoch: row.headTurn === row.no ? row.epoch : null,
-    depth,
-    contextBoxId,
-    outputBoxId,
-    ...present({ profileBoxId, sourceAgentId: row.source }),
-    tool,
-    strategy,
-    ...present({ parentTurnId, batchId, taskIndex }),
+    ...picked(row, 'depth', 'contextBoxId', 'outputBoxId'),
+    ...present({ profileBoxId: row.profileBoxId, sourceAgentId: row.source }),
+    ...picked(row, 'tool', 'strategy'),
+    ...present(picked(row, 'parentTurnId', 'batchId', 'taskIndex')),
     ...(calls.length > 0 && { waiting: [...calls] }),
     ...present({ fromCommit: row.fromId, startCommit: row.startId, endCommit: row.endId, error: row.error }),
     createdAt: toTimestamp(row.createdAt),

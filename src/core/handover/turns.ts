@@ -32,9 +32,10 @@ function current(chain: ReadChain, { agentTurnId, turnEpoch }: Named, allowed: r
   return row;
 }
 
-function move(chain: WriteChain, row: AgentTurnRow, status: 'running' | 'suspended', waiting: Waiting | null, epochs = 0): void {
+function move(chain: WriteChain, row: AgentTurnRow, status: 'running' | 'suspended', waiting: Waiting | null, epochs = 0): AgentTurn {
   chain.db.run('UPDATE agentTurn SET status = ?, waiting = ? WHERE no = ?', status, waiting && JSON.stringify(waiting), row.no);
   chain.db.run('UPDATE agent SET status = ?, epoch = epoch + ? WHERE no = ?', status, epochs, row.agent);
+  return toTurn(turnAt(chain, row.no));
 }
 
 /** Starts the first step of a turn and pins its input (H18). @throws CONFLICT */
@@ -42,8 +43,7 @@ export function beginTurn(chain: WriteChain, named: Named): AgentTurn {
   return chain.db.transaction(() => {
     const row = current(chain, named, ['dispatched']);
     begin(chain, row);
-    move(chain, row, 'running', null);
-    return toTurn(turnAt(chain, row.no));
+    return move(chain, row, 'running', null);
   });
 }
 
@@ -63,31 +63,29 @@ export function writeTurn(chain: WriteChain, input: Named & { cards: readonly Ne
 
 function putOut(chain: WriteChain, row: AgentTurnRow, given: readonly NewCard[]): Card[] {
   begin(chain, row);
-  const author = row.agentId;
+  const { agentId, agentTurnId } = row;
   const trace = traceOf(chain, row);
-  const drafts = given.map((card) => ({
-    ...card,
-    authorId: card.authorId ?? author,
-    metadata: { ...traceOfCard(chain, card, trace), ...card.metadata, agent_turn_id: row.agentTurnId },
-  }));
+  const drafts = given.map((card) => {
+    // A card that is written again keeps its trace, so that it stays the same card.
+    const known = card.cardId === undefined ? undefined : batchCards(chain, [card.cardId]).cards[0]?.metadata;
+    const own = known ? defined({ step_id: known.step_id, trace_id: known.trace_id }) : trace;
+    return { ...card, authorId: card.authorId ?? agentId, metadata: { ...own, ...card.metadata, agent_turn_id: agentTurnId } };
+  });
   const cards = addCards(chain, drafts);
-  const ids = cards.map(({ cardId }) => cardId);
-  appendToBox(chain, row.outputBoxId, ids, author);
+  appendToBox(
+    chain,
+    row.outputBoxId,
+    cards.map(({ cardId }) => cardId),
+    agentId,
+  );
   return cards;
-}
-
-/** A card that is written again keeps its trace, so that it stays the same card. */
-function traceOfCard(chain: ReadChain, { cardId }: NewCard, trace: ReturnType<typeof traceOf>) {
-  const known = cardId === undefined ? undefined : batchCards(chain, [cardId]).cards[0]?.metadata;
-  return known ? defined({ step_id: known.step_id, trace_id: known.trace_id }) : trace;
 }
 
 /** Suspends a turn until its tool calls have results. @throws CONFLICT */
 export function suspendTurn(chain: WriteChain, input: Named & { toolCallIds: readonly string[] }): AgentTurn {
   return chain.db.transaction(() => {
     const row = current(chain, input, ['running']);
-    move(chain, row, 'suspended', { calls: [...new Set(input.toolCallIds)], came: [] });
-    return toTurn(turnAt(chain, row.no));
+    return move(chain, row, 'suspended', { calls: [...new Set(input.toolCallIds)], came: [] });
   });
 }
 
@@ -115,13 +113,10 @@ export function answerTurn(chain: WriteChain, input: Named & { card: NewCard }):
       calls: calls.filter((call) => call !== id),
       came: [...came, [stringAt(data, 'status') ?? 'success', stringAt(data, 'after_execution') ?? 'suspend'] as const],
     };
-    if (rest.calls.length > 0) {
-      move(chain, row, 'suspended', rest);
-      return { turn: toTurn(turnAt(chain, row.no)), card };
-    }
+    if (rest.calls.length > 0) return { turn: move(chain, row, 'suspended', rest), card };
     const { next, taskStatus } = outcomeOf(rest.came);
-    move(chain, row, 'running', null, 1);
-    return { turn: next === 'terminate' ? end(chain, turnAt(chain, row.no), taskStatus) : toTurn(turnAt(chain, row.no)), card };
+    const turn = move(chain, row, 'running', null, 1);
+    return { turn: next === 'terminate' ? end(chain, turnAt(chain, row.no), taskStatus) : turn, card };
   });
 }
 
@@ -159,12 +154,11 @@ export function handoverMap(chain: ReadChain) {
 }
 
 /** The model of `model` replaces the model in the parameters. */
-export type InputOptions = Omit<InputOf<'agent.input'>, 'agentTurnId' | 'preview'> & { readonly model?: string | undefined } & Pick<
-    DecidedParts,
-    'sharing' | 'sources'
-  >;
+export interface InputOptions extends Omit<InputOf<'agent.input'>, 'agentTurnId' | 'preview'>, Pick<DecidedParts, 'sharing' | 'sources'> {
+  readonly model?: string | undefined;
+}
 
-export type TurnInput = OutputOf<'agent.input'>;
+type TurnInput = OutputOf<'agent.input'>;
 
 /** The model request of a turn (H15, H16). While the turn runs, it is recorded as a call (H19). A preview records nothing. @throws NOT_FOUND */
 export function turnInput(chain: WriteChain, input: InputOptions & { agentTurnId: string; preview?: boolean | undefined }): TurnInput {
@@ -189,11 +183,8 @@ export function makeTurnInput(
   const [prompt, ...memory] = request.messages;
   const budget = stepCount === undefined || maxSteps === undefined ? undefined : stepBudget(stepCount, maxSteps, request.tools ?? []);
   const note = budget?.message;
-  const composed = sharedCall(
-    chain,
-    { profile, sharing, sources },
-    { kind: 'turn', systemPrompt: prompt?.content, memory: memory.map(toMemory), note },
-  );
+  const call = { kind: 'turn', systemPrompt: prompt?.content, memory: memory.map(toMemory), note } as const;
+  const composed = sharedCall(chain, { profile, sharing, sources }, call);
   const messages = toMessages(composed, memory);
   const parameters = { ...(options.parameters ?? callSettings(profile)), ...defined({ model: options.model }) };
   const left = budget ? budget.tools : request.tools;

@@ -1,4 +1,4 @@
-import { badRequest, parseInstant, parseJson } from '../base/index.js';
+import { badRequest, parseInstant, parseJson, picked } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, Ticket } from '../contract/index.js';
 import { type ForeignReview, type ForeignTicket, fromGitHub, fromMarkdown } from './foreign.js';
@@ -53,12 +53,10 @@ const knownOrigins = (chain: ReadChain): Map<string, string> =>
 
 function bring(chain: WriteChain, foreign: ForeignTicket, parent: string | undefined, written: number): Ticket {
   return createTicket(chain, {
-    title: foreign.title,
-    body: foreign.body,
+    ...picked(foreign, 'title', 'body', 'assignee'),
     type: parent === undefined && foreign.type === finding ? 'review' : foreign.type,
     labels: [...foreign.labels, `${originLabel}${foreign.origin}`],
     parent,
-    assignee: foreign.assignee,
     ...then(chain, foreign.author, foreign.at ?? written),
   });
 }

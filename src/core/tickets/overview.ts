@@ -1,4 +1,4 @@
-import { type ContextId, defined, toTimestamp } from '../base/index.js';
+import { type ContextId, defined, picked, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type InputOf, type OutputOf, type TicketStatus, ticketStatuses } from '../contract/index.js';
 import { waitingCount } from './events.js';
@@ -27,7 +27,7 @@ const selectRow = /* sql */ `SELECT t.*, p.ticketId AS parentId, ${isReady} AS r
 export function overview(chain: ReadChain, filter: InputOf<'ticket.overview'>): OutputOf<'ticket.overview'> {
   const given = {
     project: chain.project,
-    ...defined({ type: filter.type, assignee: filter.assignee, label: filter.label }),
+    ...defined(picked(filter, 'type', 'assignee', 'label')),
     ...(filter.parent !== undefined && { parent: readTicket(chain, filter.parent).no }),
     ...(filter.ids !== undefined && { ids: JSON.stringify(filter.ids) }),
     ...(filter.ready !== undefined && { ready: Number(filter.ready) }),
@@ -49,19 +49,12 @@ export function overview(chain: ReadChain, filter: InputOf<'ticket.overview'>): 
     total: filter.status === undefined ? Object.values(counts).reduce((sum, n) => sum + n, 0) : counts[filter.status],
     rows: rows.map((stored) => {
       const row = fromStored(stored);
-      const { ticketId, title, type, status, assignee, reviewers, labels, contextId, contextFound, threadId } = row;
       return {
-        ticketId,
-        title,
-        type,
-        status,
-        assignee,
-        reviewers: [...reviewers],
-        labels: [...labels],
+        ...picked(row, 'ticketId', 'title', 'type', 'status', 'assignee'),
+        reviewers: [...row.reviewers],
+        labels: [...row.labels],
         parent: stored.parentId,
-        contextId,
-        contextFound,
-        threadId,
+        ...picked(row, 'contextId', 'contextFound', 'threadId'),
         ready: stored.ready === 1,
         findings: { open: stored.openFindings, total: stored.findings },
         resolved: row.resolution?.slice(0, maxResolvedLength) ?? null,

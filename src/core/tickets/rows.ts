@@ -1,4 +1,4 @@
-import { type ContextId, notFound, toTimestamp } from '../base/index.js';
+import { type ContextId, notFound, picked, present, toTimestamp } from '../base/index.js';
 import { newestOf, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Ticket, TicketVersion } from '../contract/index.js';
 
@@ -65,24 +65,15 @@ export const fromStored = (row: StoredTicket): TicketRecord => ({
 /** Converts a row to the ticket of the contract. */
 export function toTicket(chain: ReadChain, row: TicketRecord): Ticket {
   const waitsFor = readIds(chain, dependencies.replace(' ORDER', " AND t.status <> 'closed' ORDER"), row.no);
-  const { ticketId, title, body, type, status, assignee, reviewers, labels, contextId, contextFound, resolution, threadId } = row;
   return {
-    ticketId,
-    title,
-    body,
-    type,
-    status,
-    assignee,
-    reviewers: [...reviewers],
-    labels: [...labels],
+    ...picked(row, 'ticketId', 'title', 'body', 'type', 'status', 'assignee'),
+    reviewers: [...row.reviewers],
+    labels: [...row.labels],
     parent: ticketIdAt(chain, row.parent),
     children: readIds(chain, 'SELECT ticketId FROM ticket WHERE parent = ? AND project = ? ORDER BY no', row.no),
     dependsOn: readIds(chain, dependencies, row.no),
-    contextId,
-    contextFound,
-    resolution,
-    threadId,
-    ready: status === 'open' && waitsFor.length === 0,
+    ...picked(row, 'contextId', 'contextFound', 'resolution', 'threadId'),
+    ready: row.status === 'open' && waitsFor.length === 0,
     findings: findingsOf(chain, row.no),
     createdAt: toTimestamp(row.createdAt),
     versions: versionsOf(chain, row),
@@ -117,9 +108,8 @@ function versionsOf(chain: ReadChain, row: TicketRecord): TicketVersion[] {
       at: toTimestamp(version.at),
       by: version.by,
       changes: JSON.parse(version.changes) as TicketVersion['changes'],
-      ...(version.reason !== null && { reason: version.reason }),
-      contextId: version.contextId,
-      contextFound: version.contextFound,
+      ...present({ reason: version.reason }),
+      ...picked(version, 'contextId', 'contextFound'),
       known: version.known === 1,
     }));
 }
