@@ -1,6 +1,6 @@
 import type { ContextId } from '../base/index.js';
 import { checkpoint, findCommit, type WriteChain } from '../chain/index.js';
-import { readInside, removeInside, statInside } from '../files/index.js';
+import { type LocatedFile, readInside, removeInside, statInside } from '../files/index.js';
 import { requireFormat } from '../formats/index.js';
 import type { StartedWork } from './own-work.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
@@ -22,14 +22,8 @@ export interface AgentLog {
   tip(): ContextId;
   /** Accepts a piece after the agent has done the work that it reports. */
   add(piece: AgentPiece): void;
-  at(found: AgentSessionFile | undefined): void;
+  at(found: LocatedFile | undefined): void;
   end(): void;
-}
-
-/** The file of a session, and the folder of the agent around it. */
-export interface AgentSessionFile {
-  readonly root: string;
-  readonly path: string;
 }
 
 /** Makes commits on the chain of the work, each with the entries that an agent added. */
@@ -60,7 +54,7 @@ export function commitsOf(chain: WriteChain, { from, as, moved }: AgentWork) {
 export function followSession(chain: WriteChain, program: AgentProgram, begun: Begun, work: AgentWork, signal: AbortSignal): AgentLog {
   const format = requireFormat(`${program.agent}-v1`);
   const commits = commitsOf(chain, work);
-  let file: AgentSessionFile | undefined;
+  let file: LocatedFile | undefined;
   let done = 0;
   let hasReplied = false;
   const take = (): void => {

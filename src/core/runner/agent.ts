@@ -3,9 +3,10 @@ import { contextEntries, isShared, type WriteChain } from '../chain/index.js';
 import { afterNotice } from '../composer/index.js';
 import type { AgentPerformer } from '../contract/index.js';
 import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
+import type { LocatedFile } from '../files/index.js';
 import { unknownUsage } from '../requests/index.js';
 import { mergedCost, mergedTokens } from '../turns/index.js';
-import { type AgentSessionFile, type AgentWork, type Begun, followSession } from './agent-log.js';
+import { type AgentWork, type Begun, followSession } from './agent-log.js';
 import { servedNames } from './agent-tools.js';
 import type { Performing, RunnerParts } from './parts.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
@@ -133,7 +134,7 @@ function sessionAt(
   performer: AgentPerformer,
   begun: Begun,
   { sessionId, path }: Extract<AgentPiece, { kind: 'session' }>,
-): AgentSessionFile | undefined {
+): LocatedFile | undefined {
   const { agent, folder } = performer;
   const root = findRoot(parts, performer);
   const file = path ?? (begun.resume?.sessionId === sessionId ? begun.resume.path : root && sessionFile(agent, { root, cwd: folder, sessionId }));

@@ -18,7 +18,7 @@ export const caseWork: WorkKind<CaseWork> = {
     // A changed case counts as new work.
     const version = sha256Of(key).toString('hex').slice(0, 16);
     const holds = `case:${experimentId}:${caseId}`;
-    return { holds, work: `${holds}:${version}`, title: jobTitle(of.title || caseId), who: null, space: null, ticketId: null };
+    return { holds, work: `${holds}:${version}`, title: jobTitle(of.title || caseId) };
   },
   open: (chain, { for: of, performer: by }) => {
     if (!('experiment' in of && 'provider' in by)) return [];

@@ -11,7 +11,7 @@ export const commitWork: WorkKind<CommitWork> = {
   hasRecording: true,
   target: (chain, { commit }) => {
     const { id, summary } = findCommit(chain, commit, 'what.commit');
-    return { holds: `commit:${id}`, work: `commit:${id}`, title: jobTitle(summary ?? id), who: null, space: null, ticketId: null };
+    return { holds: `commit:${id}`, work: `commit:${id}`, title: jobTitle(summary ?? id) };
   },
   own: (chain, _, { commit }) => ({
     continues: false,

@@ -34,12 +34,42 @@ interface Of {
   readonly signal: AbortSignal;
 }
 
-/** Opens the diary of a job. It streams each piece of a text at once, and stores the text as one growing event. */
-export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal }: Of): Diary {
-  const meter = openMeter(chain, limits);
-  const commits: ContextId[] = [];
+/** The questions of a job that wait for a person. `look` checks for stored answers. */
+function openWaiting(chain: WriteChain, { jobId, signal }: Of, tell: Diary['tell']): Pick<Diary, 'ask' | 'look'> {
   const waiting = new Map<string, (answer: PersonAnswer) => void>();
   const timesAsked = new Map<string, number>();
+  return {
+    look() {
+      for (const [requestId, resolve] of waiting) {
+        const answer = answerTo(chain, jobId, requestId);
+        if (answer) resolve(answer);
+      }
+    },
+    async ask(asked) {
+      signal.throwIfAborted();
+      // An agent chooses its ids: with that of an earlier question, an answer to that one would permit this one.
+      const times = (timesAsked.get(asked.requestId) ?? 0) + 1;
+      timesAsked.set(asked.requestId, times);
+      const requestId = times === 1 ? asked.requestId : `${asked.requestId}#${times}`;
+      const { promise, resolve, reject } = Promise.withResolvers<PersonAnswer>();
+      const stop = (): void => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      waiting.set(requestId, resolve);
+      storeQuestion(chain, jobId, { ...asked, requestId });
+      tell({ kind: 'question', text: asked.arguments, toolName: asked.toolName, requestId });
+      return promise.finally(() => {
+        waiting.delete(requestId);
+        signal.removeEventListener('abort', stop);
+      });
+    },
+  };
+}
+
+/** Opens the diary of a job. It streams each piece of a text at once, and stores the text as one growing event. */
+export function openDiary(chain: WriteChain, of: Of): Diary {
+  const { jobId, limits, listeners } = of;
+  const meter = openMeter(chain, limits);
+  const commits: ContextId[] = [];
   let [number, isClosed] = [0, false];
   let open: Happening | undefined;
   const kept = { at: 0, size: 0 };
@@ -76,6 +106,7 @@ export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal 
     });
     show(event);
   };
+  const waiting = openWaiting(chain, of, tell);
   return {
     meter,
     save,
@@ -92,27 +123,8 @@ export function openDiary(chain: WriteChain, { jobId, limits, listeners, signal 
     },
     look() {
       keep();
-      for (const [requestId, resolve] of waiting) {
-        const answer = answerTo(chain, jobId, requestId);
-        if (answer) resolve(answer);
-      }
+      waiting.look();
     },
-    async ask(asked) {
-      signal.throwIfAborted();
-      // An agent chooses its ids: with that of an earlier question, an answer to that one would permit this one.
-      const times = (timesAsked.get(asked.requestId) ?? 0) + 1;
-      timesAsked.set(asked.requestId, times);
-      const requestId = times === 1 ? asked.requestId : `${asked.requestId}#${times}`;
-      const { promise, resolve, reject } = Promise.withResolvers<PersonAnswer>();
-      const stop = (): void => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
-      waiting.set(requestId, resolve);
-      storeQuestion(chain, jobId, { ...asked, requestId });
-      tell({ kind: 'question', text: asked.arguments, toolName: asked.toolName, requestId });
-      return promise.finally(() => {
-        waiting.delete(requestId);
-        signal.removeEventListener('abort', stop);
-      });
-    },
+    ask: waiting.ask,
   };
 }

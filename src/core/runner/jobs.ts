@@ -55,9 +55,9 @@ export interface JobTarget {
   /** The key by which a later job finds the result of this job. */
   readonly work: string;
   readonly title: string;
-  readonly who: string | null;
-  readonly space: string | null;
-  readonly ticketId: string | null;
+  readonly who?: string | null;
+  readonly space?: string | null;
+  readonly ticketId?: string | null;
 }
 
 export interface NewJob extends JobTarget {
@@ -75,15 +75,20 @@ export interface NewJob extends JobTarget {
   readonly most?: { readonly all: number; readonly rule: number } | undefined;
 }
 
-/** Takes the work for this process. @throws CONFLICT if a running job works for the same agent or context. */
+/** Takes the work for this process. @throws CONFLICT if a running job works for the same agent or context, or if its rule may not start it now */
 export function takeJob(chain: WriteChain, input: NewJob): Job {
   return chain.db.transaction(() => {
     interruptDeadJobs(chain);
     const [id] = chain.db.column<string>("SELECT jobId FROM job WHERE project = ? AND holds = ? AND status = 'running'", chain.project, input.holds);
     if (id) throw conflict(`The job ${id} already works here. Stop it first, or wait until it has ended.`, { id });
-    if (input.rule !== null) refuseForRule(chain, { ...input, rule: input.rule });
     const now = chain.clock();
-    const { what, performer, limits, tools, sharing, holds, work, title, who, space, ticketId, rule, otherTools } = input;
+    const { what, performer, limits, tools, sharing, holds, work, title, who, space, ticketId, rule, otherTools, most } = input;
+    if (rule !== null) {
+      const last = lastOfWork(chain, work);
+      if (last && last !== 'interrupted') throw conflict('Another job has carried out this work.', { work });
+      if (most && (runningBy(chain, null) >= most.all || runningBy(chain, rule) >= most.rule))
+        throw conflict('As many jobs as the policy allows at once are running.', { work });
+    }
     const jobId = `job-${chain.newId()}`;
     chain.db.insert('job', {
       ...{ project: chain.project, jobId, status: 'running', calls: 0, commits: '[]', leaseUntil: now + leaseMs, startedAt: now },
@@ -119,14 +124,6 @@ export const toolsIn = (stored: string | null): string[] | undefined =>
 
 /** What is given, else what a job decides. */
 export const givenOr = (given: Decided, job?: Decided): Decided => ({ tools: given.tools ?? job?.tools, sharing: given.sharing ?? job?.sharing });
-
-/** What a rule may not start: work that another process has carried out meanwhile, and more jobs than are allowed at once. @throws CONFLICT */
-function refuseForRule(chain: ReadChain, { work, rule, most }: Pick<NewJob, 'work' | 'most'> & { readonly rule: string }): void {
-  const last = lastOfWork(chain, work);
-  if (last && last !== 'interrupted') throw conflict('Another job has carried out this work.', { work });
-  if (most && (runningBy(chain, null) >= most.all || runningBy(chain, rule) >= most.rule))
-    throw conflict('As many jobs as the policy allows at once are running.', { work });
-}
 
 /** Marks the jobs of dead processes as interrupted. */
 export function interruptDeadJobs(chain: WriteChain): void {
@@ -255,16 +252,13 @@ export function logOf(chain: ReadChain, input: InputOf<'runner.log'>) {
   return { job: toJob(chain, row), events };
 }
 
-/** The newest commit of earlier jobs for the work, or with `isPrefix` for all keys that start with it; with `status`, only of such jobs. */
-export const tipOfWork = (
-  chain: ReadChain,
-  work: string,
-  { isPrefix = false, status = null }: { readonly isPrefix?: boolean; readonly status?: JobStatus | null } = {},
-): ContextId | undefined =>
+/** The newest commit of earlier jobs for the work, or with `isPrefix` for all keys that start with it. */
+export const tipOfWork = (chain: ReadChain, work: string, isPrefix = false): ContextId | undefined =>
   chain.db.column<ContextId>(
-    `SELECT tip FROM job WHERE project = :project AND work >= :work AND work < :end AND tip IS NOT NULL AND (:status IS NULL OR status = :status)
-      ORDER BY no DESC LIMIT 1`,
-    { project: chain.project, work, end: isPrefix ? `${work}\uffff` : `${work}\u0001`, status },
+    'SELECT tip FROM job WHERE project = ? AND work >= ? AND work < ? AND tip IS NOT NULL ORDER BY no DESC LIMIT 1',
+    chain.project,
+    work,
+    isPrefix ? `${work}\uffff` : `${work}\u0001`,
   )[0];
 
 /** Stores the newest commit of a job. Call it in the transaction that makes the commit. @throws GivenBack */

@@ -5,7 +5,7 @@ import type { AgentPerformer, InputOf, JobEvent, Performer } from '../contract/i
 import type { AgentRoot } from '../import/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import type { Diary } from './diary.js';
-import type { JobTarget } from './jobs.js';
+import type { JobTarget, NewJob } from './jobs.js';
 import type { AgentProgram, Workshop } from './programs.js';
 
 export interface LiveJob {
@@ -45,12 +45,10 @@ export interface RunnerParts {
   readonly workshop?: Workshop | undefined;
 }
 
-export interface StartInput extends InputOf<'runner.start'> {
+export interface StartInput extends InputOf<'runner.start'>, Pick<NewJob, 'most'> {
   readonly rule?: string | undefined;
   /** The actor if the work names nobody. */
   readonly who?: string | undefined;
-  /** The most jobs of all rules, and of this rule, that may run at once. */
-  readonly most?: { readonly all: number; readonly rule: number } | undefined;
   /** The number of this try, if the work is repeated. Tries of one context do not wait for each other. */
   readonly try?: number | undefined;
 }

@@ -1,8 +1,8 @@
 import { decodeText, toTimestamp } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
-import { removeInside, statInside } from '../files/index.js';
+import { type LocatedFile, removeInside, statInside } from '../files/index.js';
 import { requireFormat, type WritableEntry } from '../formats/index.js';
-import { type AgentLog, type AgentSessionFile, type AgentWork, type Begun, commitsOf } from './agent-log.js';
+import { type AgentLog, type AgentWork, type Begun, commitsOf } from './agent-log.js';
 import type { AgentPiece } from './programs.js';
 
 /** A format in which a tool call can stay open between two commits. */
@@ -14,7 +14,7 @@ export function recordReports(chain: WriteChain, begun: Begun, work: AgentWork):
   const commits = commitsOf(chain, work);
   const waiting: WritableEntry[] = [];
   const words = { thinking: '', text: '' };
-  let file: AgentSessionFile | undefined;
+  let file: LocatedFile | undefined;
   const closeWords = (): void => {
     for (const kind of ['thinking', 'text'] as const) {
       if (words[kind] !== '') waiting.push({ role: 'assistant', kind, text: words[kind] });

@@ -34,16 +34,12 @@ export function rightsAt(chain: ReadChain, { who, at }: AskedBy): Rights | undef
     at,
     at,
   );
-  return jobs
-    .map((job) => ({
-      who: job.who,
-      performer: parseJson(job.performer) as unknown as Performer,
-      tools: toolsIn(job.tools),
-      otherTools: job.otherTools ?? undefined,
-    }))
-    .filter((job) => actorOf(chain, job.who, job.performer) === who)
-    .map(({ who: _, ...rights }): Rights => rights)
-    .reduce<Rights | undefined>((all, rights) => (all ? lesserOf(all, rights) : rights), undefined);
+  const held = jobs.flatMap((job): Rights[] => {
+    const performer = parseJson(job.performer) as unknown as Performer;
+    const rights = { performer, tools: toolsIn(job.tools), otherTools: job.otherTools ?? undefined };
+    return actorOf(chain, job.who, performer) === who ? [rights] : [];
+  });
+  return held.length > 0 ? held.reduce(lesserOf) : undefined;
 }
 
 /** The lesser of two rights: the tools that both have, the stricter permission mode, and no tool of a stranger if one refuses it. */

@@ -60,7 +60,7 @@ function firstCall(
   const [system, ...memory] = messages;
   // The snapshot of the call is committed on that of the run's earlier call, else of the agent's last run.
   const before = (): ContextId | null =>
-    (runId === undefined ? undefined : tipOfWork(chain, `run:${runId}:`, { isPrefix: true })) ?? lastRunCommit(chain, entityId) ?? null;
+    (runId === undefined ? undefined : tipOfWork(chain, `run:${runId}:`, true)) ?? lastRunCommit(chain, entityId) ?? null;
   const sources = layers && (() => layers(before(), entityId));
   return sharedCall(chain, { profile, sharing, sources }, { kind: 'run', systemPrompt: system?.content, memory: memory.map(toMemory) });
 }

@@ -19,7 +19,6 @@ export const runWork: WorkKind<RunWork> = {
       work: runKey(run),
       title: jobTitle(titleOf(trigger)),
       who: entityId,
-      ticketId: null,
       space: activeSpaceId ?? (trigger.type === 'space_message' ? trigger.space.id : null),
     };
   },
@@ -46,7 +45,7 @@ export const runWork: WorkKind<RunWork> = {
       const begin = () =>
         chain.artifacts.transaction(() => {
           const { tools, budget, asRoles } = shownRun({ chain, tools: limit }, entityId);
-          const made = commitTimeline(chain, runId, { after: tipOfWork(chain, `run:${runId}:`, { isPrefix: true }), tools, budget, asRoles });
+          const made = commitTimeline(chain, runId, { after: tipOfWork(chain, `run:${runId}:`, true), tools, budget, asRoles });
           noteTip(chain, jobId, made);
           return made;
         });

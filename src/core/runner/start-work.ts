@@ -27,18 +27,12 @@ export function openStart(chain: ReadChain, no: number, does: string): TicketEve
 
 export const startWork: WorkKind<StartWork> = {
   ...quiet,
-  target: (chain, { eventId }, named) => {
+  target: (chain, { eventId }, byRule) => {
     const event = openStart(chain, eventId, 'can be carried out');
     const { ticketId, task, title } = event;
-    const who = event.who ?? named ?? null;
-    return {
-      holds: `person:${who ?? ticketId}`,
-      work: startKey(eventId),
-      who,
-      space: null,
-      ticketId,
-      title: jobTitle(`${task.replaceAll('_', ' ')}: ${title}`),
-    };
+    const who = event.who ?? byRule ?? null;
+    const named = jobTitle(`${task.replaceAll('_', ' ')}: ${title}`);
+    return { holds: `person:${who ?? ticketId}`, work: startKey(eventId), who, ticketId, title: named };
   },
   open: (chain, { for: of, who: named }) =>
     'ticketType' in of

@@ -77,13 +77,8 @@ export function finalWords(chain: ReadChain, tip: ContextId): string | undefined
   return open.length === 0 && text !== '' ? text : undefined;
 }
 
-interface Read {
-  /** The calls at the end of a context that have no result yet. */
-  readonly open: readonly CalledTool[];
-  readonly text: string | undefined;
-}
-
-function readContext(chain: ReadChain, tip: ContextId): Read {
+/** The calls at the end of a context that have no result yet, and the text after the last result. */
+function readContext(chain: ReadChain, tip: ContextId) {
   const all = contextEntries(chain, { id: tip }).map(({ entry }) => entry);
   const asked = all.findLastIndex(({ role }) => role === 'user' || role === 'system');
   const since = all.slice(asked + 1);

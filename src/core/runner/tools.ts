@@ -22,13 +22,11 @@ interface Definition {
 
 const plain = <Value>(value: Value): Value => parseJson(JSON.stringify(value)) as Value;
 
-const defined: readonly Definition[] = [
-  ...tools.map(({ name, description, schema }) => ({
-    name,
-    description,
-    parameters: plain({ ...z.toJSONSchema(schema, { io: 'input' }), $schema: undefined }),
-  })),
-];
+const defined: readonly Definition[] = tools.map(({ name, description, schema }) => ({
+  name,
+  description,
+  parameters: plain({ ...z.toJSONSchema(schema, { io: 'input' }), $schema: undefined }),
+}));
 
 const final: Definition = {
   name: finalTool,
@@ -36,18 +34,13 @@ const final: Definition = {
   parameters: { type: 'object', properties: { result: {} }, required: ['result'] },
 };
 
-const isAmong =
-  (only: readonly string[]) =>
-  ({ name }: Definition) =>
-    only.includes(name);
-
 /** The definitions of the offered tools of a card turn, in the form of chat completions. */
 export const definitions = (only: readonly string[]): Record<string, unknown>[] =>
-  [...defined, final].filter(isAmong(only)).map((each) => ({ type: 'function', function: each }));
+  [...defined, final].filter(({ name }) => only.includes(name)).map((each) => ({ type: 'function', function: each }));
 
 /** The definitions of the offered tools of a conversation, in the form of the Messages API. */
 export const conversationTools = (only: readonly string[]): Record<string, unknown>[] =>
-  defined.filter(isAmong(only)).map(({ name, description, parameters }) => ({ name, description, input_schema: parameters }));
+  defined.flatMap(({ name, description, parameters }) => (only.includes(name) ? [{ name, description, input_schema: parameters }] : []));
 
 /** The answer of a tool of Stemma. A refusal is also an answer, which the model reads. */
 export interface ToolAnswer {

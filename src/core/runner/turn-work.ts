@@ -23,7 +23,7 @@ export const turnWork: WorkKind<TurnWork> = {
     if (problem !== undefined) throw conflict(problem, { id: agentTurnId, status });
     const instruction = handoverMap(chain).turns.find((turn) => turn.agentTurnId === agentTurnId)?.instruction;
     const title = jobTitle(instruction ?? agentTurnId);
-    return { holds: `agent:${agentId}`, work: turnKey(agentTurnId), title, who: agentId, space: null, ticketId: null };
+    return { holds: `agent:${agentId}`, work: turnKey(agentTurnId), title, who: agentId };
   },
   open: (chain, { for: of }) =>
     'agent' in of
