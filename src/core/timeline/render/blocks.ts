@@ -1,4 +1,4 @@
-import { isObject, type Timestamp, unreachable } from '../../base/index.js';
+import { isObject, type Timestamp } from '../../base/index.js';
 import type { ActiveRun, ActiveSpace, Goal, Identity, MemberSpace, Memory, MessageOrigin, Person, Plan, Trigger } from '../../contract/index.js';
 import { quoted, quoteId, quoteName, unquoted } from './quote.js';
 import { remaining, secondsOf } from './times.js';
@@ -39,8 +39,6 @@ function triggerFields(trigger: Trigger): readonly string[] {
       ];
     case 'service':
       return [`service: ${quoted(trigger.service)}`, `payload: ${spacedJson(trigger.payload ?? null)}`];
-    default:
-      return unreachable(trigger);
   }
 }
 
@@ -154,16 +152,9 @@ export const agentContextBlock = ({ goals, memories, plans, runs, now }: AgentCo
 
 /** Why the agent wrote a message in a space that did not start its run. */
 export function originText(origin: MessageOrigin): string {
-  switch (origin.type) {
-    case 'space_message':
-      return `[sent because ${quoteName(origin.senderName)} asked ${quoted(origin.message)} in ${quoted(origin.spaceName)}]`;
-    case 'plan':
-      return `[sent because plan ${quoted(origin.planName)} triggered]`;
-    case 'service':
-      return `[sent because service ${quoted(origin.service)} triggered]`;
-    default:
-      return unreachable(origin);
-  }
+  if (origin.type === 'plan') return `[sent because plan ${quoted(origin.planName)} triggered]`;
+  if (origin.type === 'service') return `[sent because service ${quoted(origin.service)} triggered]`;
+  return `[sent because ${quoteName(origin.senderName)} asked ${quoted(origin.message)} in ${quoted(origin.spaceName)}]`;
 }
 
 /** A message of the agent into another space, with its reason. */

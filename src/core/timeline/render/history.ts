@@ -1,4 +1,4 @@
-import type { BriefHistory, History, Resume, TimelineMessage } from '../../contract/index.js';
+import type { BriefHistory, History, Resume, TimelineBlock, TimelineMessage } from '../../contract/index.js';
 import { originText } from './blocks.js';
 import { quoted, quoteId, quoteName, tagOf } from './quote.js';
 import { durationText, secondsOf } from './times.js';
@@ -33,29 +33,16 @@ export function seenIn({ messages, selfEntityId, lastProcessedMessageId, lastPro
   return (message) => own(message) || marked(message);
 }
 
-export interface HistoryLine {
-  readonly messageId: string;
-  /** UTF-16 offsets in the block's text, `end` exclusive. */
-  readonly start: number;
-  readonly end: number;
-  readonly seen: boolean;
-}
-
-export interface RenderedHistory {
-  readonly text: string;
-  readonly lines: readonly HistoryLine[];
-}
-
 const heading = (space: History['space']): string => `SPACE HISTORY (${quoted(space.name ?? space.id)}):`;
 
-/** The history block: one line for each message of the window, with its marks. */
-export function renderHistory(history: History): RenderedHistory {
+/** The history block: one line for each message of the window, with its marks. `start` and `end` are UTF-16 offsets in its text, `end` exclusive. */
+export function renderHistory(history: History): Required<Pick<TimelineBlock, 'text' | 'lines'>> {
   const { messages, triggerMessageId, summary, resume } = history;
   const seen = seenIn(history);
   const shown = newestMessages(messages, history.limit ?? defaultBudget, triggerMessageId);
 
   const parts: string[] = [heading(history.space), ...(summary ? [summaryLine(summary)] : []), ...(shown.length === 0 ? ['  (no messages)'] : [])];
-  const lines: HistoryLine[] = [];
+  const lines: NonNullable<TimelineBlock['lines']> = [];
   let length = parts.join('\n').length;
   for (const message of shown) {
     const text = messageLine(message, history.selfEntityId, seen(message), message.id === triggerMessageId);

@@ -70,7 +70,7 @@ function timelineBlocks(input: TimelineInput): TimelineBlock[] {
     { name: 'identity', text: identityBlock(identity, now) },
     { name: 'trigger', text: triggerBlock(trigger) },
     { name: 'activeSpace', text: activeSpaceBlock(active, input.tools) },
-    ...histories.map(({ text, lines }) => ({ name: 'history' as const, text, lines: [...lines] })),
+    ...histories.map((history) => ({ name: 'history' as const, ...history })),
     { name: 'spaces', text: spacesBlock(spaces) },
     { name: 'agentContext', text: agentContextBlock(agentContext) },
     { name: 'instructions', text: instructionsBlock(trigger.type, { space: movedTo(input, space), tools: input.tools }) },

@@ -90,7 +90,7 @@ export function postDraft(store: SpaceStore, { space, sender, text, replyTo, exp
   endWaits(store, waitsEndedBy(store, space, sender, answered), messageId);
   const resumed = waiting.map((run) => resumeRun(store, run, { replier: sender.name }));
   const message = toMessage(row);
-  const started = triggeredBy(store, space, sender, depth)
+  const started = triggeredBy(store, space, sender, depth, waiting)
     .filter(({ runs }) => runs)
     .map(({ entityId }) => startRun(store, requireEntity(store, entityId), triggerOfMessage(space, message), space));
   return { message, started, resumed };
@@ -111,16 +111,16 @@ export function wouldTrigger(store: ReadStore, input: InputOf<'space.wouldTrigge
   requireMembership(store, space, sender);
   const run = input.runId === undefined ? null : requireRun(store, input.runId);
   const repliedTo = input.replyTo === undefined ? null : messageNamed(store, space, input.replyTo).messageId;
-  const waiting = new Set(waitingIn(store, space, sender, repliedTo).map((row) => row.entityId));
+  const waiting = waitingIn(store, space, sender, repliedTo);
   return triggeredBy(store, space, sender, messageDepth(sender.type, run?.chainDepth ?? null), waiting);
 }
 
-/** Decides for each member. `waiting` names agents with a run that the message resumes: they get no second run. */
-function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth: number, waiting?: ReadonlySet<string>): Triggered[] {
+/** Decides for each member. `waiting`: the runs that the message resumes. Their agents get no second run. */
+function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth: number, waiting: readonly RunRow[]): Triggered[] {
   const members = readMembers(store, space);
   const people = members.map(({ entityId: id, type }) => ({ id, type }));
   const agents = new Set(agentsTriggered(people, sender.entityId).map(({ id }) => id));
-  const resumed = waiting ?? resumedBy(store, space);
+  const resumed = new Set(waiting.map(({ entityId }) => entityId));
   const limit = readSettings(store).maxChainDepth ?? maxChainDepth;
   return members.map(({ entityId, name, type }) => {
     const verdict = (code: Triggered['code'], reason: string): Triggered => ({ entityId, name, runs: code === 'starts', code, reason });
@@ -131,17 +131,6 @@ function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth
     return verdict('starts', 'is an agent of this space');
   });
 }
-
-/** Agents whose run was resumed by the newest message of the space, within the transaction that wrote it. */
-const resumedBy = (store: ReadStore, space: SpaceRow): ReadonlySet<string> =>
-  new Set(
-    store.db.column(
-      `SELECT e.entityId FROM runSeen s JOIN run r ON r.no = s.run JOIN entity e ON e.no = r.entity
-        WHERE s.space = ? AND s.seq = ? AND r.status = 'running' AND r.resumed IS NOT NULL`,
-      space.no,
-      newestSeq(store, space.no),
-    ),
-  );
 
 /** Starts a run. Its context contains the messages of the space up to now. */
 export function startRun(store: SpaceStore, agent: EntityRow, trigger: Trigger, space: SpaceRow | null): Run {

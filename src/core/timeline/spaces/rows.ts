@@ -38,30 +38,25 @@ SELECT r.no, r.runId, r.entity, e.entityId, e.name AS entityName, r.status, r."t
   FROM run r JOIN entity e ON e.no = r.entity LEFT JOIN space a ON a.no = r.activeSpace LEFT JOIN space w ON w.no = r.waitSpace
        LEFT JOIN context c ON c.seq = r.context`;
 
-/** @throws NOT_FOUND for an unknown id. */
-export function requireEntity(store: ReadStore, entityId: string): EntityRow {
-  const row = store.db.one<EntityRow>(
-    'SELECT no, entityId, name, type, createdAt FROM entity WHERE project = ? AND entityId = ?',
-    store.project,
-    entityId,
-  );
-  if (!row) throw notFound(entityId, `this project has no human, agent or service ${inWords(entityId)}`, { field: 'entityId' });
+function required<Row>({ db, project }: ReadStore, sql: string, id: string, field: string, what: string): Row {
+  const row = db.one<Row>(sql, project, id);
+  if (!row) throw notFound(id, `this project has no ${what} ${inWords(id)}`, { field });
   return row;
 }
 
-/** @throws NOT_FOUND for an unknown id. */
-export function requireSpace(store: ReadStore, spaceId: string): SpaceRow {
-  const row = store.db.one<SpaceRow>('SELECT no, spaceId, name, createdAt FROM space WHERE project = ? AND spaceId = ?', store.project, spaceId);
-  if (!row) throw notFound(spaceId, `this project has no space ${inWords(spaceId)}`, { field: 'spaceId' });
-  return row;
-}
+const selectEntity = 'SELECT no, entityId, name, type, createdAt FROM entity WHERE project = ? AND entityId = ?';
+const selectSpace = 'SELECT no, spaceId, name, createdAt FROM space WHERE project = ? AND spaceId = ?';
 
 /** @throws NOT_FOUND for an unknown id. */
-export function requireRun(store: ReadStore, runId: string): RunRow {
-  const row = store.db.one<RunRow>(`${selectRun} WHERE r.project = ? AND r.runId = ?`, store.project, runId);
-  if (!row) throw notFound(runId, `this project has no run ${inWords(runId)}`, { field: 'runId' });
-  return row;
-}
+export const requireEntity = (store: ReadStore, entityId: string): EntityRow =>
+  required(store, selectEntity, entityId, 'entityId', 'human, agent or service');
+
+/** @throws NOT_FOUND for an unknown id. */
+export const requireSpace = (store: ReadStore, spaceId: string): SpaceRow => required(store, selectSpace, spaceId, 'spaceId', 'space');
+
+/** @throws NOT_FOUND for an unknown id. */
+export const requireRun = (store: ReadStore, runId: string): RunRow =>
+  required(store, `${selectRun} WHERE r.project = ? AND r.runId = ?`, runId, 'runId', 'run');
 
 export type MembershipRow = Readonly<
   Record<'no' | 'joinedAt' | 'processedSeq' | 'seenSeq', number> & Record<'processedMessage' | 'seenMessage', string | null>

@@ -1,4 +1,4 @@
-import { badRequest, type ContextId, conflict, toTimestamp, unreachable } from '../../base/index.js';
+import { badRequest, type ContextId, conflict, toTimestamp } from '../../base/index.js';
 import { findCommit, type WriteChain } from '../../chain/index.js';
 import type { InputOf, MessageOrigin, OutputOf, Run, RunStatus, SpaceMessage, Trigger } from '../../contract/index.js';
 import { markAfterRun } from '../render/rules.js';
@@ -124,19 +124,10 @@ function expectedReplier(store: ReadStore, space: SpaceRow, run: RunRow, message
 /** The reason why the agent writes in this space: the trigger of its run. Null if a message of this space started the run. */
 function findOrigin(run: RunRow, space: SpaceRow): MessageOrigin | null {
   const trigger = parseTrigger(run);
-  switch (trigger.type) {
-    case 'space_message': {
-      if (trigger.space.id === space.spaceId) return null;
-      const { type, sender, message, space: of } = trigger;
-      return { type, senderName: sender.name, message: message ?? '', spaceName: of.name ?? of.id };
-    }
-    case 'plan':
-      return { type: 'plan', planName: trigger.plan.name ?? trigger.plan.id };
-    case 'service':
-      return { type: 'service', service: trigger.service };
-    default:
-      return unreachable(trigger);
-  }
+  if (trigger.type === 'plan') return { type: 'plan', planName: trigger.plan.name ?? trigger.plan.id };
+  if (trigger.type === 'service') return { type: 'service', service: trigger.service };
+  const { type, sender, message, space: of } = trigger;
+  return of.id === space.spaceId ? null : { type, senderName: sender.name, message: message ?? '', spaceName: of.name ?? of.id };
 }
 
 /** Whether a wait has timed out or a plan is due, so that `tick` has something to do. */
