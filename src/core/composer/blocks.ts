@@ -1,17 +1,12 @@
-import { badRequest, inWords, isObject, type Json, stringAt } from '../base/index.js';
+import { badRequest, defined, inWords, isObject, type Json, stringAt } from '../base/index.js';
 import type { CollectServices, ExperienceRecord, KnowledgeChunk } from '../contract/index.js';
 import { spacedJson } from '../formats/index.js';
 
-interface Section {
-  readonly heading: string;
-  readonly lines: readonly string[];
-}
-
-/** Formats a block: a title, then sections, each after an empty line. Lines have no trailing spaces. */
-function block(title: string, sections: readonly Section[]): string {
-  const filled = sections.filter((section) => section.lines.length > 0);
+/** Formats a block: a title, then sections by their headings, each after an empty line. Lines have no trailing spaces. */
+function block(title: string, sections: Readonly<Record<string, readonly string[]>>): string {
+  const filled = Object.entries(sections).filter(([, lines]) => lines.length > 0);
   if (filled.length === 0) return '';
-  const text = [`# ${title}`, ...filled.flatMap(({ heading, lines }) => ['', `## ${heading}`, ...lines])].join('\n');
+  const text = [`# ${title}`, ...filled.flatMap(([heading, lines]) => ['', `## ${heading}`, ...lines])].join('\n');
   return text
     .split('\n')
     .map((line) => line.trimEnd())
@@ -26,33 +21,22 @@ export function todoBlock(todo: unknown, assignedTask: unknown): string {
   const items = readItems(todo);
   const goal = stringAt(todo, 'goal');
   const next = items.find((item) => item.status === 'pending');
-  const plan = items.length === 0 ? [] : [...(goal ? [`- goal: ${oneLine(goal)}`] : []), ...items.map(itemLine)];
-  return block('Todo Context', [
-    { heading: 'Team Todo', lines: plan },
-    { heading: 'Current Focus', lines: next ? [`- [${next.id}] ${oneLine(next.text)}`] : [] },
-    { heading: 'Assigned Task', lines: typeof assignedTask === 'string' && assignedTask.trim() !== '' ? [`- ${oneLine(assignedTask)}`] : [] },
-  ]);
+  const lines = items.map(({ status, id, text, result }) => `- [${status}] [${id}] ${oneLine(text)}${result ? ` -> ${oneLine(result)}` : ''}`);
+  return block('Todo Context', {
+    'Team Todo': goal && lines.length > 0 ? [`- goal: ${oneLine(goal)}`, ...lines] : lines,
+    'Current Focus': next ? [`- [${next.id}] ${oneLine(next.text)}`] : [],
+    'Assigned Task': typeof assignedTask === 'string' && assignedTask.trim() !== '' ? [`- ${oneLine(assignedTask)}`] : [],
+  });
 }
-
-interface TodoItem {
-  readonly id: string;
-  readonly text: string;
-  readonly status: string;
-  readonly result?: string;
-}
-
-const itemLine = (item: TodoItem): string =>
-  `- [${item.status}] [${item.id}] ${oneLine(item.text)}${item.result ? ` -> ${oneLine(item.result)}` : ''}`;
 
 /** The items of a todo, in the shape of a state or of a runtime's own tool. */
-function readItems(todo: unknown): readonly TodoItem[] {
+function readItems(todo: unknown) {
   const list = isObject(todo) ? todo.items : todo;
   if (!Array.isArray(list)) return [];
   return list.filter(isObject).flatMap((item: Json, place) => {
     const text = stringAt(item, 'description') ?? stringAt(item, 'content');
     if (text === undefined) return [];
-    const result = stringAt(item, 'result');
-    return [{ id: stringAt(item, 'id') ?? `t${place + 1}`, text, status: stringAt(item, 'status') ?? 'pending', ...(result ? { result } : {}) }];
+    return [{ id: stringAt(item, 'id') ?? `t${place + 1}`, text, status: stringAt(item, 'status') ?? 'pending', result: stringAt(item, 'result') }];
   });
 }
 
@@ -94,7 +78,7 @@ function knowledgeMarkdown(chunks: readonly KnowledgeChunk[]): string {
 const knowledgeJson = (chunk: KnowledgeChunk): Json => ({
   source_id: chunk.sourceId,
   doc_id: chunk.docId,
-  ...(chunk.docTitle === undefined ? {} : { doc_title: chunk.docTitle }),
+  ...defined({ doc_title: chunk.docTitle }),
   chunk_id: chunk.chunkId,
   content: chunk.content,
 });
@@ -103,7 +87,7 @@ const knowledgeJson = (chunk: KnowledgeChunk): Json => ({
 export function experienceBlock(records: readonly ExperienceRecord[]): string {
   const once = records.filter((record, place) => records.findIndex((other) => other.id === record.id) === place);
   const chosen = [...once.filter((record) => record.outcome === 'success'), ...once.filter((record) => record.outcome !== 'success')].slice(0, 3);
-  return block('Experience Context', [{ heading: 'Earlier Work', lines: chosen.map(experienceLine) }]);
+  return block('Experience Context', { 'Earlier Work': chosen.map(experienceLine) });
 }
 
 function experienceLine(record: ExperienceRecord): string {

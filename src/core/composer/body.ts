@@ -5,12 +5,7 @@ import { refuse } from './refusals.js';
 
 /** The request body of a provider. @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider accepts a call without its result. */
 export function requestBody(messages: readonly MemoryMessage[], wire: Wire, model = 'MODEL'): Json {
-  checkPairing(
-    messages.map((each) => {
-      const answered = answeredCall(each);
-      return { role: each.role, toolCalls: toolCallsOf(each).map(({ id }) => id), results: answered === undefined ? [] : [answered] };
-    }),
-  );
+  checkPairing(messages.map((each) => ({ toolCalls: toolCallsOf(each).map(({ id }) => id), results: [answeredCall(each) ?? []].flat() })));
   const system = systemTexts(messages);
   switch (wire) {
     case 'anthropic': {
@@ -137,15 +132,11 @@ function geminiTurn(message: MemoryMessage, all: readonly MemoryMessage[]): read
   }
 }
 
-/** A message with the ids of its calls and of the calls that it answers. */
-interface PairedMessage {
-  readonly role: string;
-  readonly toolCalls?: readonly string[];
-  readonly results?: readonly string[];
-}
-
-/** Checks that the results of all calls follow directly: models accept no other list (B-03). @throws BAD_REQUEST: UNPAIRED_TOOL_CALL */
-export function checkPairing(messages: readonly PairedMessage[]): void {
+/**
+ * Checks that the results of all calls follow directly: models accept no other list (B-03). A message has the ids of its calls and of the calls that it
+ * answers. @throws BAD_REQUEST: UNPAIRED_TOOL_CALL
+ */
+export function checkPairing(messages: readonly { readonly toolCalls?: readonly string[]; readonly results?: readonly string[] }[]): void {
   let open: ReadonlySet<string> = new Set();
   for (const message of messages) {
     const results = message.results ?? [];

@@ -26,29 +26,18 @@ export interface Block {
 /** The known blocks in the order of the prompt, then others by code point. @throws BAD_REQUEST: INVALID_CONTEXT_KEY, RESERVED_CONTEXT_KEY */
 export function orderedBlocks(contexts: Readonly<Record<string, unknown>>): readonly Block[] {
   const keys = Object.keys(contexts);
-  for (const key of keys) checkKey(key);
-  const further = keys.filter((key) => !known(key)).sort(byCodePoint);
-  return [...blockKeys.filter((key) => Object.hasOwn(contexts, key)), ...further].map((key) => makeBlock(key, contexts[key]));
-}
-
-function checkKey(key: string): void {
-  if (!key.endsWith(suffix) || key === suffix)
-    throw refuse('INVALID_CONTEXT_KEY', 'contexts', `the key of a block ends in ${suffix}; ${inWords(key)} does not`);
-  if (reserved.includes(key)) throw refuse('RESERVED_CONTEXT_KEY', 'contexts', `${key} is a private layer and cannot be a block`);
-}
-
-function makeBlock(key: string, value: unknown): Block {
-  if (typeof value === 'string') return { key, text: value.trim() };
-  return { key, text: '', problem: `its value is ${inWords(value)}, which is not a text` };
-}
-
-const codePoints = (text: string): readonly number[] => Array.from(text, (letter) => letter.codePointAt(0) ?? 0);
-
-/** Compares texts by code points, not by UTF-16 units. */
-function byCodePoint(a: string, b: string): number {
-  const [left, right] = [codePoints(a), codePoints(b)];
-  const differs = left.findIndex((point, place) => point !== right[place]);
-  return differs === -1 ? left.length - right.length : (left[differs] ?? 0) - (right[differs] ?? -1);
+  for (const key of keys) {
+    if (!key.endsWith(suffix) || key === suffix)
+      throw refuse('INVALID_CONTEXT_KEY', 'contexts', `the key of a block ends in ${suffix}; ${inWords(key)} does not`);
+    if (reserved.includes(key)) throw refuse('RESERVED_CONTEXT_KEY', 'contexts', `${key} is a private layer and cannot be a block`);
+  }
+  // The bytes of UTF-8 have the order of code points.
+  const further = keys.filter((key) => !known(key)).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  return [...blockKeys.filter((key) => Object.hasOwn(contexts, key)), ...further].map((key) => {
+    const value = contexts[key];
+    if (typeof value === 'string') return { key, text: value.trim() };
+    return { key, text: '', problem: `its value is ${inWords(value)}, which is not a text` };
+  });
 }
 
 /** The layers that the model of a process gets. */

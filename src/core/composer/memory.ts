@@ -1,15 +1,6 @@
-import { isObject, stringAt } from '../base/index.js';
+import { defined, isObject, stringAt } from '../base/index.js';
 import type { MemoryMessage } from '../contract/index.js';
 import { countTokens } from '../formats/index.js';
-
-/** A tool call in the `tool_calls` of an AI message. */
-export interface MemoryToolCall {
-  readonly id: string;
-  readonly name: string;
-  readonly args: unknown;
-  /** The signature that Gemini gave the call. */
-  readonly thoughtSignature?: string | undefined;
-}
 
 /** A thought that a provider signed. Only that provider accepts it. */
 export interface SignedThought {
@@ -33,16 +24,12 @@ export function thoughtsOf({ role, thinking }: MemoryMessage): readonly SignedTh
   }));
 }
 
-/** The tool calls of a message. */
-export function toolCallsOf(message: MemoryMessage): readonly MemoryToolCall[] {
-  const calls = message.tool_calls;
-  if (!Array.isArray(calls)) return [];
-  return calls.filter(isObject).flatMap((call) => {
+/** The tool calls of a message, with the signatures that Gemini gave them. */
+export function toolCallsOf({ tool_calls: calls }: MemoryMessage) {
+  return (Array.isArray(calls) ? calls : []).filter(isObject).flatMap((call) => {
     const id = stringAt(call, 'id');
-    const thoughtSignature = stringAt(call, 'thoughtSignature');
-    return id === undefined
-      ? []
-      : [{ id, name: stringAt(call, 'name') ?? 'tool', args: call.args ?? {}, ...(thoughtSignature && { thoughtSignature }) }];
+    const thoughtSignature = stringAt(call, 'thoughtSignature') || undefined;
+    return id === undefined ? [] : [{ id, name: stringAt(call, 'name') ?? 'tool', args: call.args ?? {}, ...defined({ thoughtSignature }) }];
   });
 }
 
@@ -57,4 +44,4 @@ export const countMessage = (message: MemoryMessage): number =>
 export const dialogueOf = (messages: readonly MemoryMessage[]): readonly MemoryMessage[] =>
   messages
     .filter((message) => (message.role === 'human' || message.role === 'ai') && message.internal !== true)
-    .map(({ role, content, id, name }) => ({ role, content, ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }) }));
+    .map(({ role, content, id, name }) => ({ role, content, ...defined({ id, name }) }));

@@ -46,9 +46,3 @@ export function reduceResults(current: readonly unknown[], updates: readonly Res
   const [overwrite] = overwrites;
   return overwrite ? overwrite.overwrite : [...current, ...updates.flatMap((update) => (isOverwrite(update) ? [] : update))];
 }
-
-/** The update of a plain field, which has one writer in a step. @throws BAD_REQUEST: CONCURRENT_UPDATE */
-export function reducePlain(field: string, current: unknown, updates: readonly unknown[]): unknown {
-  if (updates.length > 1) throw refuse('CONCURRENT_UPDATE', field, `${field} can be written once in a step; it was written ${updates.length} times`);
-  return updates.length === 1 ? updates[0] : current;
-}

@@ -2,7 +2,7 @@ import { inWords, isObject, type Json } from '../base/index.js';
 import { type MemoryMessage, memoryMessage, type OutputOf } from '../contract/index.js';
 import { reproducibleBlocks } from './layers.js';
 import { answeredCall, dialogueOf, toolCallsOf } from './memory.js';
-import { type MessageDelta, type ResultsDelta, reduceMessages, reducePlain, reduceResults, removeAll } from './reduce.js';
+import { type MessageDelta, type ResultsDelta, reduceMessages, reduceResults, removeAll } from './reduce.js';
 import { refuse } from './refusals.js';
 
 /** The shared state of a run. Only this module writes it (A-32). */
@@ -58,7 +58,9 @@ export function reduceField(field: string, current: unknown, updates: readonly u
       readMessages(current),
     );
   if (field === 'mapreduce_results') return reduceResults(toList(current), updates as readonly ResultsDelta[]);
-  return reducePlain(field, current, updates);
+  // A plain field has one writer in a step.
+  if (updates.length > 1) throw refuse('CONCURRENT_UPDATE', field, `${field} can be written once in a step; it was written ${updates.length} times`);
+  return updates.length === 1 ? updates[0] : current;
 }
 
 /** The valid messages of a value. */
