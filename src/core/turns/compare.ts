@@ -201,7 +201,7 @@ export function compareMany(chain: ReadChain, input: { ids: readonly ContextId[]
  * that neither branch touched since they parted are equal. @throws NOT_FOUND
  */
 export function compareFiles(chain: ReadChain, { a, b }: { a: ContextId; b: ContextId }): ComparedFile[] {
-  const [left, right] = [a, b].map((id) => filesAt(chain, id)) as [Files, Files];
+  const [left, right] = [filesAt(chain, a), filesAt(chain, b)];
   const paths = [...new Set([...left.last.keys(), ...right.last.keys()])];
   return paths.flatMap((path): ComparedFile[] => {
     // The same last touch is the same file on both sides.
@@ -216,15 +216,10 @@ export function compareFiles(chain: ReadChain, { a, b }: { a: ContextId; b: Cont
 
 const knowledgeOf = (file: KnownFile | undefined): Knowledge | null => (file ? { known: file.known, content: file.content } : null);
 
-interface Files {
-  /** The entry of the last touch, by path. */
-  readonly last: ReadonlyMap<string, string>;
-  file(path: string): KnownFile | undefined;
-}
-
-function filesAt(chain: ReadChain, id: ContextId): Files {
+/** The entry of the last touch of each file, by path, and how much of a file is known. */
+function filesAt(chain: ReadChain, id: ContextId) {
   const recording = recordingOf(chain, findCommit(chain, id));
   const { length } = recording;
   const last = new Map(recording.stateAfter(length).files.map((file) => [file.path, file.last.key as string]));
-  return { last, file: (path) => (last.has(path) ? recording.fileAfter(length, path) : undefined) };
+  return { last, file: (path: string) => (last.has(path) ? recording.fileAfter(length, path) : undefined) };
 }

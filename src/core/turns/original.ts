@@ -25,8 +25,7 @@ export function originalOf(chain: ReadChain, id: ContextId): OutputOf<'turn.orig
 function answerTo(chain: ReadChain, fork: ContextRow): ContextId | null {
   const { partOf, besides } = turnPartsAt(chain, fork);
   const found = [...partOf, ...besides].flatMap(([seq, of]) => (of === fork.seq ? [seq] : []));
-  const newest = found.length > 0 ? found.reduce((last, seq) => (seq > last ? seq : last)) : undefined;
-  return newest === undefined ? null : commitAt(chain, newest).id;
+  return found.length > 0 ? commitAt(chain, Math.max(...found) as CommitSeq).id : null;
 }
 
 /** The commit that stands for a turn in a comparison: the answer, if the commit is a prompt that was answered. */

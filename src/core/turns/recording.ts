@@ -17,15 +17,12 @@ export interface Recording {
 
 /** The number of bytes that a step takes in a tape, about. */
 const bytesPerStep = 350;
-/** The ends of the tapes that are kept. */
-interface Tapes {
-  readonly tips: Map<CommitSeq, Tape>;
-}
+/** The number of tapes that are kept. */
 const maxRecent = 3;
 
 /** The recording of the chain that ends at a commit. It reuses the recording of an ancestor or of a descendant. */
 export function recordingOf(chain: ReadChain, tip: ContextRow): Recording {
-  const known = recalled<Tapes>(chain, 'tapes', '')?.tips ?? new Map<CommitSeq, Tape>();
+  const known = recalled<Map<CommitSeq, Tape>>(chain, 'tapes', '') ?? new Map<CommitSeq, Tape>();
   for (const tape of known.values()) {
     const length = tape.ends.get(tip.seq);
     if (length !== undefined) return reading(chain, tape, length);
@@ -42,7 +39,7 @@ export function recordingOf(chain: ReadChain, tip: ContextRow): Recording {
     known.delete(oldest);
   }
   const steps = [...known.values()].reduce((sum, one) => sum + one.steps.length, 0);
-  keep(chain, 'tapes', '', { tips: known } satisfies Tapes, steps * bytesPerStep);
+  keep(chain, 'tapes', '', known, steps * bytesPerStep);
   return reading(chain, tape, tape.steps.length);
 }
 

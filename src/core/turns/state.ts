@@ -1,8 +1,7 @@
 import { badRequest, type ContextId, type EntryKey, notFound } from '../base/index.js';
-import { type ContextRow, commitAt, findCommit, kept, type ReadChain, type Step, stretchOf, summedContext } from '../chain/index.js';
+import { type ContextRow, commitAt, findCommit, kept, type ReadChain, stretchOf, summedContext } from '../chain/index.js';
 import type { Entry, InputOf, KnownFile, MomentState, ReplayStep, TurnRow } from '../contract/index.js';
 import { isTurn, turnSumsOf } from '../usage/index.js';
-import type { Tape } from './recorder.js';
 import { type Recording, recordingOf, stateAfter, taped } from './recording.js';
 import { deltaEntries, listLastTurns, listTurns } from './turns.js';
 import { turnsIn, turnsTo } from './turns-along.js';
@@ -30,17 +29,10 @@ export function replaySteps(chain: ReadChain, id: ContextId, last?: number): Rep
   return { total: steps.length, steps, turns: listTurns(chain, { id }) };
 }
 
-interface LastSteps {
-  readonly commits: readonly Step[];
-  readonly tape: Tape;
-  readonly total: number;
-  readonly turns: number;
-}
-
 const bytesPerStep = 500;
 
 /** The last steps from the sums that are stored before them. Undefined if the window since the last compaction has no more steps, or no sums. */
-function lastTape(chain: ReadChain, tip: ContextRow, last: number): LastSteps | undefined {
+function lastTape(chain: ReadChain, tip: ContextRow, last: number) {
   const sums = summedContext(chain, tip);
   if (!sums) return undefined;
   const { steps: commits, before, isFirst } = stretchOf(chain, sums, { from: sums.entries - last, to: sums.entries });

@@ -21,7 +21,10 @@ type Group = Grouped<TimedTurn>;
 /** The turns of a chain up to a commit, or of an agent up to its newest one. The commits of a card turn are one turn (H20). @throws NOT_FOUND */
 export function listTurns(chain: ReadChain, query: { id?: ContextId | undefined; agentId?: string | undefined }): TurnRow[] {
   const tip = tipOf(chain, query);
-  const rows = tip ? listed(chain, tip).map(({ row }) => row) : [];
+  const turns = tip ? turnsTo(chain, tip) : [];
+  const names = readNames(chain, turns);
+  const groups = tip ? groupTurns(chain, tip, timed(chain, turns)) : [];
+  const rows = groups.map((group, at) => makeRow(chain, group, at + 1, names));
   const isCardAgent = query.id === undefined && agentNamed(chain, query.agentId ?? '') !== undefined;
   return isCardAgent ? rows.filter((row) => row.agentId === query.agentId) : rows;
 }
@@ -42,12 +45,6 @@ export const listLastTurns = (
   commits: readonly Step[],
   before: { readonly turns: number; readonly steps: number },
 ): TurnRow[] | undefined => (isEachTurn(chain, tip) ? eachTurn(chain, turnsIn(chain, commits, before.steps), before.turns) : undefined);
-
-function listed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group }[] {
-  const turns = turnsTo(chain, tip);
-  const names = readNames(chain, turns);
-  return groupTurns(chain, tip, timed(chain, turns)).map((group, at) => ({ group, row: makeRow(chain, group, at + 1, names) }));
-}
 
 /** The last turn. Only its own content is read; the others are counted. */
 function lastListed(chain: ReadChain, tip: ContextRow): { readonly row: TurnRow; readonly group: Group } | undefined {
