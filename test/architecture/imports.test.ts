@@ -110,7 +110,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   experiments: ['node:vm', 'zod'],
   runner: ['node:path', 'zod'],
   integrity: ['node:fs', 'node:path'],
-  assist: ['node:path'],
+  assist: ['node:path', 'node:timers/promises'],
   project: ['node:crypto', 'node:fs', 'node:os', 'node:path', 'node:timers/promises', 'node:worker_threads'],
   router: ['@orpc/server'],
 };

@@ -23,10 +23,7 @@ import { type LongMemory, longMemory } from './long-memory.js';
 import { projectServices } from './retrievers.js';
 import { summaryOfCommitCall } from './summaries.js';
 
-interface Place {
-  readonly dir: string;
-  readonly chain: ReadChain;
-}
+type Place = Parameters<typeof projectServices>[0];
 type Request = PreviewRequest & { readonly id: ContextId };
 
 /**

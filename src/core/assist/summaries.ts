@@ -1,5 +1,5 @@
-import type { CommitSeq, ContextId } from '../base/index.js';
-import { StemmaError } from '../base/index.js';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type CommitSeq, type ContextId, StemmaError } from '../base/index.js';
 import { findCommit, type ReadChain, readParsed, update, type WriteChain } from '../chain/index.js';
 import type { InputOf, SummarizeProgress, SummarizeResult } from '../contract/index.js';
 import { describeRaw, findFormat, type ParsedEntry } from '../formats/index.js';
@@ -41,7 +41,7 @@ export async function* summarizeCommits(
       if (summary !== undefined) {
         update(chain, id, { summary, author: `summarizer ${input.provider ?? 'extractive'}` });
         summarized += 1;
-        if (input.provider !== undefined) await pause(60_000 / (input.perMinute ?? defaultPerMinute), signal);
+        if (input.provider !== undefined) await wait(60_000 / (input.perMinute ?? defaultPerMinute), undefined, { signal }).catch(() => {});
       }
       done += 1;
       if (input.provider !== undefined || done % batchSize === 0) yield { done, total, id };
@@ -149,12 +149,3 @@ function callFor(entries: readonly ParsedEntry[]): TextCall {
     .toWellFormed();
   return { call: { kind: 'worker', task: instruction, memory: [], query: `---\n${passage}\n---` }, parameters: { max_tokens: maxReplyTokens } };
 }
-
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
