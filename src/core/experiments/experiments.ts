@@ -28,25 +28,25 @@ export function saveExperiment(chain: WriteChain, input: InputOf<'experiment.sav
   const twice = cases.find((each, at) => cases.findIndex((other) => other.caseId === each.caseId) !== at);
   if (twice) throw badRequest('cases', `two cases have the id ${twice.caseId}`);
   return chain.db.transaction(() => {
-    const no = input.experimentId === undefined ? newExperiment(chain) : storedExperiment(chain, input.experimentId).no;
+    const experimentId = input.experimentId ?? chain.newId();
+    const isNew = input.experimentId === undefined;
+    const { no } = isNew ? newExperiment(chain, experimentId) : storedExperiment(chain, experimentId);
     const definition: Definition = { title: input.title, note: input.note ?? '', checks: input.checks ?? [], cases };
     addVersion(chain, no, definition);
     for (const row of resultRows(chain, no).filter(({ problem }) => problem === null)) {
       const outcomes = JSON.stringify(checkReply(replyOf(chain, row), definition.checks));
       chain.db.run('UPDATE experimentResult SET checks = ? WHERE no = ?', outcomes, row.no);
     }
-    return toExperiment(chain, storedAt(chain, no));
+    return toExperiment(chain, storedExperiment(chain, experimentId));
   });
 }
 
-const newExperiment = (chain: WriteChain): number =>
-  chain.db.insert('experiment', { project: chain.project, experimentId: chain.newId(), createdAt: chain.clock() }).rowId;
+const newExperiment = (chain: WriteChain, experimentId: string) => ({
+  no: chain.db.insert('experiment', { project: chain.project, experimentId, createdAt: chain.clock() }).rowId,
+});
 
 const addVersion = (chain: WriteChain, experiment: number, definition: Definition): void =>
   void chain.db.insert('experimentVersion', { experiment, at: chain.clock(), definition: JSON.stringify(definition) });
-
-const storedAt = (chain: ReadChain, no: number): StoredExperiment =>
-  storedExperiment(chain, chain.db.column<string>('SELECT experimentId FROM experiment WHERE no = ?', no)[0] ?? '');
 
 /** The experiments that are not removed, most recently saved first. */
 export const listExperiments = (chain: ReadChain): ExperimentRow[] => storedExperiments(chain).map((stored) => toRow(chain, stored));

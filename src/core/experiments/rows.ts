@@ -114,14 +114,10 @@ export function replyOf(chain: ReadChain, row: Pick<ResultRow, 'context'>): Entr
   return entries(chain, { id, stop: id }).entries;
 }
 
-const replyHead = (reply: readonly Entry[]): string =>
-  (
-    reply.findLast((entry) => entry.kind === 'text' && entry.role === 'assistant')?.text ??
-    reply.find((entry) => entry.kind === 'tool_call')?.toolName ??
-    ''
-  )
-    .trim()
-    .slice(0, headLength);
+function replyHead(reply: readonly Entry[]): string {
+  const said = reply.findLast((entry) => entry.kind === 'text' && entry.role === 'assistant')?.text;
+  return (said ?? reply.find((entry) => entry.kind === 'tool_call')?.toolName ?? '').trim().slice(0, headLength);
+}
 
 const settingsText = ({ request }: ExperimentCase): string =>
   Object.entries(request?.settings ?? {})

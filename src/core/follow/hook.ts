@@ -14,19 +14,13 @@ export interface HookEvent extends LocatedFile {
   readonly awaited?: string;
 }
 
-interface Rule {
-  readonly what: GrowthOptions['what'];
-  readonly path: 'transcript_path' | 'agent_transcript_path';
-}
-
-/** The events of Claude Code. At any other event, finished turns are imported. */
-const rules: Readonly<Record<string, Rule>> = {
-  Stop: { what: 'resting', path: 'transcript_path' },
-  SubagentStop: { what: 'end', path: 'agent_transcript_path' },
-  PreCompact: { what: 'compaction', path: 'transcript_path' },
-  SessionEnd: { what: 'end', path: 'transcript_path' },
-};
-const anyOther: Rule = { what: 'settled', path: 'transcript_path' };
+/** What is imported at an event of Claude Code. At any other event, finished turns are. */
+const whatAt: ReadonlyMap<string, GrowthOptions['what']> = new Map([
+  ['Stop', 'resting'],
+  ['SubagentStop', 'end'],
+  ['PreCompact', 'compaction'],
+  ['SessionEnd', 'end'],
+]);
 
 /**
  * Reads the event that an agent passed to a hook. Undefined if the transcript does not exist, which is normal: the helper agents of a
@@ -37,9 +31,9 @@ export function readHookEvent(json: string, roots: readonly AgentRoot[]): HookEv
   const said = parseJson(json);
   const event = stringAt(said, 'hook_event_name');
   if (!isObject(said) || event === undefined) return 'the input is no event of a hook; expected a JSON object with hook_event_name';
-  const rule = Object.hasOwn(rules, event) ? (rules[event] as Rule) : anyOther;
-  const path = stringAt(said, rule.path);
-  if (path === undefined || path === '') return `the event ${event} names no transcript in ${rule.path}`;
+  const field = event === 'SubagentStop' ? 'agent_transcript_path' : 'transcript_path';
+  const path = stringAt(said, field);
+  if (path === undefined || path === '') return `the event ${event} names no transcript in ${field}`;
   if (!isAbsolute(path) || path.includes('\0') || !path.endsWith('.jsonl'))
     return `the transcript of ${event} must be the absolute path of a .jsonl file`;
   if (!existsSync(path)) return undefined;
@@ -53,7 +47,7 @@ export function readHookEvent(json: string, roots: readonly AgentRoot[]): HookEv
     throw error;
   }
   const awaited = lastLineOf(stringAt(said, 'last_assistant_message') ?? '');
-  return { event, ...file, what: rule.what, ...(awaited !== '' && { awaited }) };
+  return { event, ...file, what: whatAt.get(event) ?? 'settled', ...(awaited !== '' && { awaited }) };
 }
 
 /** Locates a path in a folder, by the folder's name or its real path; undefined if the path is outside of it. */

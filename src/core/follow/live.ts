@@ -55,8 +55,8 @@ interface Followed extends LocatedFile {
   /** Times of the first change that is not imported yet (0 if none), and of the last change, in milliseconds since 1970. */
   since: number;
   changedAt: number;
-  timer: NodeJS.Timeout | undefined;
-  seam: Seam | undefined;
+  timer?: NodeJS.Timeout;
+  seam?: Seam | undefined;
   /** Set if the file is a database of conversations. */
   database: FollowedDatabase | undefined;
   bytes: number;
@@ -64,12 +64,12 @@ interface Followed extends LocatedFile {
   open: boolean;
   /** The delay before the next check whether its agent runs, in milliseconds. */
   pause: number;
-  format: string | undefined;
-  cwd: string | undefined;
-  tip: ContextId | undefined;
+  format?: string | undefined;
+  cwd?: string | undefined;
+  tip?: ContextId;
   /** The newest commit of an earlier import. */
   readonly known: ContextId | undefined;
-  capturedAt: Timestamp | undefined;
+  capturedAt?: Timestamp;
 }
 
 export type LiveStatus = Omit<CaptureStatus, 'wanted'>;
@@ -336,8 +336,11 @@ class Following implements Live {
     const located = { root: this.placeOf(path), path };
     const file: Followed = {
       ...located,
-      ...unread,
+      since: 0,
       changedAt: when,
+      bytes: 0,
+      pending: 0,
+      open: false,
       database: isFollowableDatabase(path) ? followDatabase(located) : undefined,
       pause: this.times.quiet,
       known: knownTip(this.chain, path),
@@ -346,20 +349,6 @@ class Following implements Live {
     return file;
   }
 }
-
-/** What is known of a file before it was looked at. */
-const unread = {
-  since: 0,
-  bytes: 0,
-  pending: 0,
-  open: false,
-  timer: undefined,
-  seam: undefined,
-  format: undefined,
-  cwd: undefined,
-  tip: undefined,
-  capturedAt: undefined,
-};
 
 const toCaptured = (file: Followed): CapturedFile => ({
   ...picked(file, 'path', 'bytes', 'pending', 'open'),

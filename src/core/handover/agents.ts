@@ -72,12 +72,8 @@ type NewAgent = Pick<AgentRow, 'agentId' | 'displayName'> & {
 
 /** Writes an agent. Call it inside a transaction. */
 export function insertAgent(chain: WriteChain, agent: NewAgent): AgentRow {
-  const { agentId, displayName, profile, owner, spawnedBy, derivedFrom, tip } = agent;
-  const { rowId } = chain.db.insert('agent', {
-    ...{ project: chain.project, agentId, displayName, profile, owner, spawnedBy, derivedFrom, tip },
-    ...{ createdAt: chain.clock(), status: 'idle', epoch: 0 },
-  });
-  return agentAt(chain, rowId);
+  const row = { ...agent, project: chain.project, createdAt: chain.clock(), status: 'idle', epoch: 0 };
+  return agentAt(chain, chain.db.insert('agent', row).rowId);
 }
 
 /** Registers an agent, whose chain may continue a commit. @throws CONFLICT if the id is taken; NOT_FOUND for the profile or commit. */

@@ -12,13 +12,9 @@ export type NewTurn = Pick<
 
 /** Gives a turn to an agent. It starts now if the agent is idle, else it is queued (H11). Call it inside a transaction. */
 export function dispatchTurn(chain: WriteChain, agent: AgentRow, turn: NewTurn): AgentTurnRow {
-  const { depth, context, output, profile, source, tool, strategy, parentTurn, batch, taskIndex, fromCommit } = turn;
-  const { rowId } = chain.db.insert('agentTurn', {
-    ...{ project: chain.project, agentTurnId: `turn_${newCardId(chain)}`, agent: agent.no },
-    ...{ depth, context, output, profile, source, tool, strategy, parentTurn, batch, taskIndex, fromCommit },
-    ...{ status: 'queued', committed: 0, createdAt: chain.clock() },
-  });
-  holdBox(chain, context);
+  const beginning = { agentTurnId: `turn_${newCardId(chain)}`, agent: agent.no, status: 'queued', committed: 0, createdAt: chain.clock() };
+  const { rowId } = chain.db.insert('agentTurn', { ...turn, ...beginning, project: chain.project });
+  holdBox(chain, turn.context);
   if (agentAt(chain, agent.no).status === 'idle') lease(chain, agent.no, rowId);
   return turnAt(chain, rowId);
 }

@@ -3,9 +3,7 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, Packing, PlannedCard } from '../contract/index.js';
 import { type CardRun, type PackInput, type PackPlan, planPack } from './plan.js';
 
-export type { PackInput } from './plan.js';
-
-export type PackedBox = OutputOf<'handover.pack'>;
+type PackedBox = OutputOf<'handover.pack'>;
 
 /** Packs a context box for another agent (H1 to H6), completely or not at all. @throws BAD_REQUEST, NOT_FOUND */
 export function pack(chain: WriteChain, input: PackInput): PackedBox {
@@ -57,10 +55,8 @@ const shownNew = (card: NewCard): Pick<PlannedCard, 'type' | 'role' | 'authorId'
   content: card.content,
 });
 
-export type InstructionInput = InputOf<'handover.packWithInstruction'>;
-
 /** Packs the context of a delegation (H7): the instruction, the source boxes and the parent pointer. */
-export function packWithInstruction(chain: WriteChain, input: InstructionInput): PackedBox {
+export function packWithInstruction(chain: WriteChain, input: InputOf<'handover.packWithInstruction'>): PackedBox {
   const boxes = (input.inheritBoxIds ?? []).filter((boxId) => boxId !== null && boxId !== '');
   return pack(chain, {
     toolSuffix: input.toolSuffix,

@@ -1,4 +1,4 @@
-import { badRequest, type ContextId, conflict } from '../base/index.js';
+import { badRequest, type ContextId, conflict, orUndefined } from '../base/index.js';
 import { type ContextRow, findCommit, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, ReplyPart } from '../contract/index.js';
 import { answerContext, type ModelProvider } from '../turns/index.js';
@@ -69,12 +69,10 @@ export async function* answer(
 /** What the next call of a commit is about, if the commit is the last message of a thread and `answer` would reply to it. */
 export function discussedIn(chain: ReadChain, { id, ticketId, threadId }: ContextRow): string | undefined {
   if (ticketId === null || threadId === null) return undefined;
-  const isLast = discussionTip(chain, { threadId }) === id && threadOf(chain, ticketId) === threadId;
+  const ticket = orUndefined(() => readTicket(chain, ticketId), ['NOT_FOUND']);
+  const isLast = discussionTip(chain, { threadId }) === id && ticket?.threadId === threadId;
   return isLast && readMessage(chain, findCommit(chain, id), () => true).role !== 'assistant' ? findingText(chain, ticketId) : undefined;
 }
-
-const threadOf = (chain: ReadChain, ticketId: string): string | null | undefined =>
-  chain.db.one<{ threadId: string | null }>('SELECT threadId FROM ticket WHERE project = ? AND ticketId = ?', chain.project, ticketId)?.threadId;
 
 /** What a discussion is about, as text for a model: the finding or ticket, the ticket that it belongs to, and its thread. */
 export function findingText(chain: ReadChain, ticketId: string): string {

@@ -26,19 +26,9 @@ export function moveTicket(chain: WriteChain, input: Move): Ticket {
       throw badRequest('reviewers', `The move of ${row.ticketId} to review needs at least one reviewer.`);
     if (input.to === 'closed') refuseEarlyClosing(chain, row, input);
     if (row.status === 'closed' && row.type === finding && row.parent !== null) refuseOpenFindingOf(recordAt(chain, row.parent));
-    const moved = write(
-      chain,
-      row,
-      {
-        status: input.to,
-        assignee,
-        reviewers,
-        ...(input.resolution !== undefined && { resolution: input.resolution }),
-        // A reopened ticket loses its resolution.
-        ...(row.status === 'closed' && { resolution: null }),
-      },
-      input,
-    );
+    // A reopened ticket loses its resolution.
+    const resolution = row.status === 'closed' ? null : (input.resolution ?? row.resolution);
+    const moved = write(chain, row, { status: input.to, assignee, reviewers, resolution }, input);
     // An imported closed ticket asks nobody to start.
     if (input.at === undefined || moved.status !== 'closed') askFor(chain, row, moved, input.by);
     return toTicket(chain, moved);
