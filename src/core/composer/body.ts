@@ -132,11 +132,13 @@ function geminiTurn(message: MemoryMessage, all: readonly MemoryMessage[]): read
   }
 }
 
+type PairedMessage = { readonly role?: string } & Partial<Readonly<Record<'toolCalls' | 'results', readonly string[]>>>;
+
 /**
  * Checks that the results of all calls follow directly: models accept no other list (B-03). A message has the ids of its calls and of the calls that it
  * answers. @throws BAD_REQUEST: UNPAIRED_TOOL_CALL
  */
-export function checkPairing(messages: readonly { readonly toolCalls?: readonly string[]; readonly results?: readonly string[] }[]): void {
+export function checkPairing(messages: readonly PairedMessage[]): void {
   let open: ReadonlySet<string> = new Set();
   for (const message of messages) {
     const results = message.results ?? [];
