@@ -79,11 +79,7 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
         </p>
       )}
       {watching && <When />}
-      {watching && isDesktop && (
-        <Checkbox checked={notifies} onChange={setNotifyTurns}>
-          Notify me when a turn ends
-        </Checkbox>
-      )}
+      {watching && isDesktop && <Checkbox label="Notify me when a turn ends" checked={notifies} onChange={setNotifyTurns} />}
       {watching && <Places places={places} />}
       {watching && <Sessions files={files} since={capture.since} onShow={show} />}
       {last?.commit && (

@@ -23,9 +23,7 @@ export function FieldView({ field, value, values, problem, onChange }: FieldProp
   if (field.kind === 'check')
     return (
       <div className="form-field stack">
-        <Checkbox className="form-check row gap-6" checked={value === true} {...described} onChange={onChange}>
-          {field.label}
-        </Checkbox>
+        <Checkbox className="form-check row gap-6" label={field.label} checked={value === true} {...described} onChange={onChange} />
         <Notes id={notes} hint={field.hint} problem={problem} />
       </div>
     );

@@ -74,8 +74,7 @@ interface SheetProps {
 }
 
 /** A modal dialog. It holds the focus until it is closed. */
-export function Sheet(props: SheetProps) {
-  const { title, kind = 'dialog', onClose, children, footer, action } = props;
+export function Sheet({ title, kind = 'dialog', onClose, children, footer, action }: SheetProps) {
   const popup = useRef<HTMLDivElement>(null);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
@@ -225,11 +224,13 @@ export const TextArea = ({ label, className, onChange, ...rest }: TextProps<'tex
 export const SearchField = (props: TextProps<'input'>) => <Input type="search" placeholder={props.label} {...props} />;
 
 interface CheckboxProps extends Omit<ComponentProps<'input'>, 'onChange' | 'type'> {
+  /** The words beside the box; `children` if they are long. */
+  readonly label?: ReactNode;
   readonly onChange: (isOn: boolean) => void;
 }
 
 /** A box to check, with its words beside it. */
-export const Checkbox = ({ className, title, onChange, children, ...rest }: CheckboxProps) => (
+export const Checkbox = ({ className, title, label, onChange, children = label, ...rest }: CheckboxProps) => (
   <label className={className} title={title}>
     <input type="checkbox" onChange={(event) => onChange(event.target.checked)} {...rest} /> {children}
   </label>

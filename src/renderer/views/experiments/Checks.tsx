@@ -38,11 +38,7 @@ export function Checks({ checks, onChange }: { checks: readonly ReplyCheck[]; on
       >
         <Select label="Kind of check" value={kind} options={Object.entries(checkKinds)} onChange={setKind} />
         <Input className="mono grow" label="Value of the check" value={text} onChange={setText} />
-        {canNegate && (
-          <Checkbox checked={isAbsent} onChange={() => setIsAbsent(!isAbsent)}>
-            Negate
-          </Checkbox>
-        )}
+        {canNegate && <Checkbox label="Negate" checked={isAbsent} onChange={() => setIsAbsent(!isAbsent)} />}
         <Button small type="submit" icon={Plus} label="Add check" disabled={text.trim() === '' || 'problem' in check} />
       </form>
       {problem && <p className="muted">{problem}</p>}

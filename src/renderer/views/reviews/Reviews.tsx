@@ -135,12 +135,11 @@ function FilterBar({ filter, facets, withStatus, onChange }: FilterBarProps) {
       )}
       <Checkbox
         className="reviews-ready inline-row"
+        label="Only ready"
         title="Ready: open, with no open dependencies"
         checked={filter.ready}
         onChange={(on) => onChange({ ready: on })}
-      >
-        Only ready
-      </Checkbox>
+      />
     </div>
   );
 }

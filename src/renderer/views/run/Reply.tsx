@@ -154,9 +154,7 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
         }}
       />
       <div className="row">
-        <Checkbox checked={isError} onChange={() => setIsError(!isError)}>
-          The tool failed
-        </Checkbox>
+        <Checkbox label="The tool failed" checked={isError} onChange={() => setIsError(!isError)} />
         <span className="grow" />
         <Button small label="Stop the run" disabled={isSent} onClick={() => send(undefined)} />
         <Button small type="submit" look="primary" label="Send result" disabled={isSent} />

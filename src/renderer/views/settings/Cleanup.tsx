@@ -43,9 +43,7 @@ export function Cleanup({ onChanged }: { onChanged: () => void }) {
         </Button>
         <Button icon={Shrink} label="Shrink to a size…" disabled={busy} onClick={() => ask(budgetForm(onChanged))} />
       </div>
-      <Checkbox checked={deleted} disabled={busy} onChange={includeDeleted}>
-        Also free deleted sessions and branches
-      </Checkbox>
+      <Checkbox label="Also free deleted sessions and branches" checked={deleted} disabled={busy} onChange={includeDeleted} />
       <div aria-live="polite">
         {collected.state === 'running' && <p className="muted">{removes ? 'Removing unreachable objects' : 'Searching for unreachable objects'}…</p>}
         {planned && <Plan plan={planned} deleted={deleted} onRemove={() => void collect(true).then(onChanged)} />}

@@ -109,9 +109,7 @@ function AlsoEnds({ made, isKept, onKeep }: { made: readonly Member[]; isKept: b
         {isKept ? 'These stay, and are yours from now on: ' : 'What they made ends, too: '}
         {made.map(({ name }) => name).join(', ')}.
       </span>
-      <Checkbox checked={isKept} onChange={onKeep}>
-        Keep them
-      </Checkbox>
+      <Checkbox label="Keep them" checked={isKept} onChange={onKeep} />
     </>
   );
 }

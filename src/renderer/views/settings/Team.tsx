@@ -104,12 +104,11 @@ function Actions({ maySend, isRunning, redact, onRedact, onPush, onPull }: Actio
       <Button icon={CloudDownload} label="Pull" disabled={isRunning} onClick={onPull} />
       {maySend && (
         <Checkbox
+          label="Push redacted copies of commits only"
           title="Copies of the commits are sent, in which secrets of known patterns, home folders and e-mail addresses are replaced. Cards and tickets stay."
           checked={redact}
           onChange={onRedact}
-        >
-          Push redacted copies of commits only
-        </Checkbox>
+        />
       )}
     </div>
   );

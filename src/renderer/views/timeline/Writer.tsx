@@ -85,9 +85,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
           options={space.members.map(({ entityId, name, type }) => [entityId, `${name} (${type})`])}
           onChange={choose}
         />
-        <Checkbox className="small" checked={wait.isOn} onChange={(isOn) => setWait({ ...wait, isOn })}>
-          Wait for a reply
-        </Checkbox>
+        <Checkbox className="small" label="Wait for a reply" checked={wait.isOn} onChange={(isOn) => setWait({ ...wait, isOn })} />
         {wait.isOn && <WaitChoice others={space.members.filter((one) => one !== sender)} wait={wait} onChange={setWait} />}
         <span className="grow" />
         <Button icon={Send} look="primary" type="submit" label="Send" disabled={busy || text.trim() === ''} />
