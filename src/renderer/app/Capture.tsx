@@ -64,7 +64,7 @@ function Card({ capture, onLeave }: { capture: CaptureStatus; onLeave: () => voi
     <>
       <header className="row">
         <h2 className="grow">{watching ? 'Live capture is on' : 'Live capture is off'}</h2>
-        <Button small {...(watching ? {} : { look: 'primary' as const })} disabled={switching.state === 'running'} onClick={change}>
+        <Button small look={watching ? undefined : 'primary'} disabled={switching.state === 'running'} onClick={change}>
           {watching ? 'Stop' : 'Start'}
         </Button>
       </header>

@@ -31,20 +31,15 @@ const Mark = () => (
 /** The places of the window, the project menu, live capture and the settings. */
 export function Rail() {
   const project = useProject(({ state }) => state);
-  const foot = places.filter(({ id }) => id === 'settings');
+  const links = (isFoot: boolean) =>
+    places.filter(({ id }) => (id === 'settings') === isFoot).map((place) => <PlaceLink key={place.id} place={place} />);
   return (
     <nav className="rail stack shrinks on-pane" aria-label="Places">
       <ProjectMenu project={project} />
-      {places
-        .filter((place) => !foot.includes(place))
-        .map((place) => (
-          <PlaceLink key={place.id} place={place} />
-        ))}
+      {links(false)}
       <div className="rail-foot">
         {project.phase === 'open' && <CaptureControl />}
-        {foot.map((place) => (
-          <PlaceLink key={place.id} place={place} />
-        ))}
+        {links(true)}
       </div>
     </nav>
   );

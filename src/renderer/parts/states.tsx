@@ -113,7 +113,7 @@ export function Answer<T>(props: {
     case 'done':
       return children(query.data);
     case 'failed':
-      return <Failure what={what} error={query.error} onRetry={query.retry} actions={actions} {...(stillWorks && { stillWorks })} />;
+      return <Failure what={what} error={query.error} onRetry={query.retry} actions={actions} stillWorks={stillWorks} />;
     case 'canceled':
       return (
         <Empty title="Canceled" acts={[{ name: 'Load again', act: query.retry }]}>

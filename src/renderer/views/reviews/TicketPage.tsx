@@ -210,7 +210,7 @@ function Moves({ ticket, onAsk }: AskingProps) {
       {[...allowed]
         .sort((a, b) => Number(b === primary) - Number(a === primary))
         .map((to) => (
-          <Button key={to} small {...(to === primary && { look: 'primary' as const })} onClick={() => onAsk({ kind: 'move', to })}>
+          <Button key={to} small look={to === primary ? 'primary' : undefined} onClick={() => onAsk({ kind: 'move', to })}>
             {ticket.type === 'review_finding' && to === 'closed' ? 'Resolve' : moveName(ticket.status, to)}
           </Button>
         ))}

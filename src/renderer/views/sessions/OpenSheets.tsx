@@ -69,7 +69,7 @@ function LineSheet({ title, label, start = '', placeholder, action, icon, choose
         {choose && isDesktop && (
           <Button icon={FolderSearch} label="Choose…" onClick={() => void choose().then(([chosen]) => chosen !== undefined && setText(chosen))} />
         )}
-        <Button type="submit" look="primary" label={action} {...(icon && { icon })} disabled={choose !== undefined && !text.trim()} />
+        <Button type="submit" look="primary" icon={icon} label={action} disabled={choose !== undefined && !text.trim()} />
       </form>
       <p className="muted">{children}</p>
       <TaskProblem task={sent} />

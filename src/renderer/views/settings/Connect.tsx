@@ -12,7 +12,7 @@ interface Asked {
 
 interface ConnectProps {
   /** The hub that refuses this machine, to sign in again. */
-  place?: { hub: string; project: string };
+  place: { hub: string; project: string } | undefined;
   isRunning: boolean;
   onConnect: (place: { hub: string; project: string; token?: string | undefined }) => void;
   /** Called when a sign-in begins, to clear the error of a failed connection. */

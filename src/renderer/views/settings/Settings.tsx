@@ -11,17 +11,6 @@ import { Summaries } from './Summaries';
 import { Team } from './Team';
 import { Updates } from './Updates';
 
-const titles: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon]>> = {
-  appearance: ['Appearance', Palette],
-  providers: ['Providers', KeyRound],
-  summaries: ['Summaries', TextQuote],
-  prices: ['Prices', Coins],
-  storage: ['Storage', HardDrive],
-  replicas: ['Replicas', CloudUpload],
-  team: ['Team', Users],
-  updates: ['Updates', Download],
-};
-
 /** The settings of this window and of the open project. */
 export function SettingsView() {
   const page = useNavigation(({ route }) => route.settings) ?? 'appearance';
@@ -29,7 +18,7 @@ export function SettingsView() {
     <section className="settings whole" aria-label="Settings">
       <nav className="settings-pages on-pane stack" aria-label="Pages of the settings">
         {settingsPages.map((id) => {
-          const [title, Glyph] = titles[id];
+          const [title, Glyph] = pages[id];
           return (
             <a key={id} className="nav-link row" aria-current={id === page ? 'page' : undefined} {...placeLink({ view: 'settings', settings: id })}>
               <Glyph size={16} aria-hidden />
@@ -38,25 +27,29 @@ export function SettingsView() {
           );
         })}
       </nav>
-      <div className="settings-page">{pages[page]()}</div>
+      <div className="settings-page">{pages[page][2]()}</div>
     </section>
   );
 }
 
-const pages: Readonly<Record<SettingsPage, () => ReactNode>> = {
-  appearance: () => <Appearance />,
-  providers: () => (
-    <section aria-label="Providers">
-      <h2>Providers</h2>
-      <Providers />
-    </section>
-  ),
-  summaries: () => <OfProject>{(dir) => <Summaries key={dir} project={dir} />}</OfProject>,
-  prices: () => <Prices />,
-  storage: () => <OfProject>{(dir) => <Storage key={dir} project={dir} />}</OfProject>,
-  replicas: () => <OfProject>{(dir) => <Replicas key={dir} onChanged={() => void refreshProject()} />}</OfProject>,
-  team: () => <OfProject>{(dir) => <Team key={dir} onPulled={() => void refreshProject()} />}</OfProject>,
-  updates: () => <Updates />,
+const pages: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon, page: () => ReactNode]>> = {
+  appearance: ['Appearance', Palette, () => <Appearance />],
+  providers: [
+    'Providers',
+    KeyRound,
+    () => (
+      <section aria-label="Providers">
+        <h2>Providers</h2>
+        <Providers />
+      </section>
+    ),
+  ],
+  summaries: ['Summaries', TextQuote, () => <OfProject>{(dir) => <Summaries key={dir} project={dir} />}</OfProject>],
+  prices: ['Prices', Coins, () => <Prices />],
+  storage: ['Storage', HardDrive, () => <OfProject>{(dir) => <Storage key={dir} project={dir} />}</OfProject>],
+  replicas: ['Replicas', CloudUpload, () => <OfProject>{(dir) => <Replicas key={dir} onChanged={() => void refreshProject()} />}</OfProject>],
+  team: ['Team', Users, () => <OfProject>{(dir) => <Team key={dir} onPulled={() => void refreshProject()} />}</OfProject>],
+  updates: ['Updates', Download, () => <Updates />],
 };
 
 function OfProject({ children }: { children: (dir: string) => ReactNode }) {

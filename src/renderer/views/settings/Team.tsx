@@ -29,7 +29,7 @@ export function Team({ onPulled }: { onPulled: () => void }) {
     });
   const connectForm = (place?: { hub: string; project: string }) => (
     <Connect
-      {...(place && { place })}
+      place={place}
       isRunning={changed.state === 'running'}
       onConnect={(given) => changeBy(() => api.team.connect(given))}
       onSignIn={forgetChange}

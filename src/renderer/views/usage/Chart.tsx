@@ -4,7 +4,7 @@ import type { SessionFact } from './facts';
 import { type Range, rangeWords, tickWords, unitOf } from './ranges';
 import { inRange, type ShownGrouping, type Slices } from './slices';
 import { addSlices, barHeight, isBound, noSums, rest, type ShownMeasure, seriesOf, stacksOf, sumGroups, ticksOf } from './sums';
-import { groupName, groupNames, measured, measuredSum } from './words';
+import { groupName, groupWords, measured, measuredSum } from './words';
 
 /** The fills of the parts of a bar, in the order of the legend. */
 const fills = ['lane-0', 'f-user', 'f-live', 'f-thinking', 'f-result', 'f-summary'];
@@ -130,7 +130,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
     <table className="usage-legend small">
       <thead>
         <tr>
-          <th scope="col">{groupNames[by]}</th>
+          <th scope="col">{groupWords[by][0]}</th>
           {selected && (
             <th scope="col" className="num">
               {shortWords(selected)}

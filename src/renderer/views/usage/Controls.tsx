@@ -5,7 +5,7 @@ import { isDay, lengths, rangeWords } from './ranges';
 import { choose, setGroup, setMeasure, setRange, type UsageSelection } from './selection';
 import { groupings, type Slices, type UsageFacet } from './slices';
 import { countValues, measures } from './sums';
-import { groupName, groupNames, measureNames } from './words';
+import { groupName, groupWords, measureNames } from './words';
 
 const facetLabels: Readonly<Record<UsageFacet, string>> = {
   ...{ agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines', branch: 'Branches' },
@@ -61,7 +61,7 @@ export function Controls(props: { selection: UsageSelection; inRange: Slices; se
         <span className="grow" />
         <span className="row shrinks">
           <span className="muted small nowrap">Group by</span>
-          <Switch label="Group by" value={group} options={groupings.map((one) => [one, groupNames[one]])} onChange={setGroup} />
+          <Switch label="Group by" value={group} options={groupings.map((one) => [one, groupWords[one][0]])} onChange={setGroup} />
         </span>
       </div>
     </>

@@ -9,7 +9,7 @@ import { askSql, choose, setGroup } from './selection';
 import { type ChosenFacets, daysOf, facets, ofGroup, type ShownGrouping, type Slices } from './slices';
 import { listSql } from './statements';
 import { addSlices, barHeight, isLowerBound, largestSessions, noSums, type ShownMeasure, type Sums, sumGroups } from './sums';
-import { changeWords, groupName, groupNames, measured } from './words';
+import { changeWords, groupName, groupWords, measured } from './words';
 
 interface TableProps {
   readonly slices: Slices;
@@ -78,10 +78,10 @@ export function Table(props: TableProps) {
   );
   return (
     <div className="usage-scroll line-above">
-      <table className="usage-table nowrap" aria-label={`Usage by ${groupNames[by].toLowerCase()}`}>
+      <table className="usage-table nowrap" aria-label={`Usage by ${groupWords[by][0].toLowerCase()}`}>
         <thead>
           <tr>
-            {head('name', groupNames[by], 'The name', '')}
+            {head('name', groupWords[by][0], 'The name', '')}
             {columns.map(({ id, name, hint, isLow }) => head(id, name, hint, isLow ? 'num c-lo' : 'num'))}
             {whole > 0 && (
               <th scope="col" className="c-share">

@@ -22,12 +22,10 @@ const onDays = (range: Range): string => {
 
 /** The conditions of a selection on a view with a session and a model. */
 function conditions(days: string, chosen: ChosenFacets, more: readonly string[]): string {
-  const columns = { agent: 'agent', model: 'model', repository: 'repository', person: 'person', branch: 'branch' } as const;
   const chosenIn = facets.flatMap((facet) => {
     const values = chosen[facet] ?? [];
     if (values.length === 0) return [];
-    const column = columns[facet];
-    const listed = `ifnull(${column}, '') IN (${values.map(quoted).join(', ')})`;
+    const listed = `ifnull(${facet}, '') IN (${values.map(quoted).join(', ')})`;
     return [facet === 'agent' || facet === 'model' ? listed : `session_id IN (SELECT session_id FROM sessions WHERE ${listed})`];
   });
   return [days, ...chosenIn, ...more].join('\n  AND ');

@@ -12,26 +12,16 @@ export const measureNames: Readonly<Record<ShownMeasure, string>> = {
   time: 'Time',
 };
 
-export const groupNames: Readonly<Record<ShownGrouping, string>> = {
-  day: 'Day',
-  model: 'Model',
-  repository: 'Repository',
-  agent: 'Agent',
-  person: 'Machine',
-  branch: 'Branch',
-  tool: 'Tool',
-  session: 'Session',
-};
-
-const unknownNames: Readonly<Record<ShownGrouping, string>> = {
-  day: 'No date',
-  model: 'Model not recorded',
-  repository: 'Not in a repository',
-  agent: 'Agent not recorded',
-  person: 'Machine not recorded',
-  branch: 'Branch not recorded',
-  tool: 'Tool not recorded',
-  session: 'Calls of no session',
+/** What each kind of group is called, and what stands for a group that was not recorded. */
+export const groupWords: Readonly<Record<ShownGrouping, readonly [name: string, unknown: string]>> = {
+  day: ['Day', 'No date'],
+  model: ['Model', 'Model not recorded'],
+  repository: ['Repository', 'Not in a repository'],
+  agent: ['Agent', 'Agent not recorded'],
+  person: ['Machine', 'Machine not recorded'],
+  branch: ['Branch', 'Branch not recorded'],
+  tool: ['Tool', 'Tool not recorded'],
+  session: ['Session', 'Calls of no session'],
 };
 
 /** The names of the repositories of all sessions, so that two of one name do not look alike. */
@@ -49,7 +39,7 @@ function namesIn(sessions: ReadonlyMap<string, SessionFact>): ReadonlyMap<string
 /** The name of a group. */
 export function groupName(key: string, by: ShownGrouping, sessions: ReadonlyMap<string, SessionFact>): string {
   if (key === rest) return 'All others';
-  if (key === '') return unknownNames[by];
+  if (key === '') return groupWords[by][1];
   if (by === 'agent') return agentName(key);
   if (by === 'repository') return namesIn(sessions).get(key) ?? repositoryName(key);
   if (by === 'session') return say.firstLine(sessions.get(key)?.title ?? key, 120);
