@@ -15,4 +15,5 @@ export * from './once.js';
 export * from './people.js';
 export * from './recent.js';
 export * from './repository.js';
+export * from './search.js';
 export * from './steps.js';

@@ -45,8 +45,8 @@ export function assemble(chain: ReadChain, way: Walk, target: Format, options: A
   const all = entriesAlong(chain, contributing);
   const pieces: Uint8Array[] = [];
   const lost: FormatLosses[] = [];
-  for (const { how, steps } of groupNeighbors(contributing, target)) {
-    if (how.kept) pieces.push(...chain.artifacts.readAll(steps.map((step) => step.artifact)).map(how.kept));
+  for (const { kept, steps } of groupNeighbors(contributing, target)) {
+    if (kept) pieces.push(...chain.artifacts.readAll(steps.map((step) => step.artifact)).map(kept));
     else {
       const read = steps.flatMap((step) => (all.get(step) ?? []).map((entry) => introduced(entry, step.format, target)));
       const entries = change(read);
@@ -76,7 +76,7 @@ export function tierAlong(steps: readonly Pick<Step, 'format'>[], target: Format
 
 interface Group {
   /** `kept` returns the delta's bytes unchanged, or upgraded from an older version. Without it, entries are translated. */
-  readonly how: { readonly kept?: (delta: Uint8Array) => Uint8Array };
+  readonly kept: ((delta: Uint8Array) => Uint8Array) | undefined;
   readonly steps: Step[];
 }
 
@@ -87,8 +87,8 @@ function groupNeighbors(contributing: readonly Step[], target: Format): readonly
     const upgrade = target.older?.find(({ id }) => id === step.format)?.upgrade;
     const kept = step.format === target.id ? unchanged : upgrade;
     const last = groups.at(-1);
-    if (last && last.how.kept === kept) last.steps.push(step);
-    else groups.push({ how: kept ? { kept } : {}, steps: [step] });
+    if (last && last.kept === kept) last.steps.push(step);
+    else groups.push({ kept, steps: [step] });
   }
   return groups;
 }

@@ -80,8 +80,6 @@ function readableFormat(id: string): Format {
   );
 }
 
-const noCounts: OutlineCounts = { messages: 0, tokens: 0, errors: 0, entries: 0 };
-
 function stored(chain: WriteChain, name: string): { readonly no: ArtifactNo; readonly ref: ArtifactRef } {
   const no = chain.artifacts.find(name);
   chain.artifacts.keep(no);
@@ -91,13 +89,13 @@ function stored(chain: WriteChain, name: string): { readonly no: ArtifactNo; rea
 /** Counts of a commit's content, and its outline if counting built one. A missing outline is built at the first read. */
 interface Content {
   readonly counts: OutlineCounts;
-  readonly outline?: string;
+  readonly outline?: string | undefined;
 }
 
 /** Parses and counts the content. Content of an unknown format is not read. */
 function readContent(input: CheckpointInput, read: () => Uint8Array, isCounted: boolean): Content {
   const format = findFormat(input.format);
-  if (!format) return { counts: noCounts };
+  if (!format) return { counts: { messages: 0, tokens: 0, errors: 0, entries: 0 } };
   const content = read();
   const parsed = format.parse(content);
   const [problem] = parsed.problems;
@@ -107,7 +105,7 @@ function readContent(input: CheckpointInput, read: () => Uint8Array, isCounted: 
     });
   const { counts, data } = isCounted ? { counts: countsOfParsed(parsed), data: undefined } : outlined(parsed);
   refuseOtherCounts(input, counts, content.length);
-  return data === undefined ? { counts } : { counts, outline: data };
+  return { counts, outline: data };
 }
 
 const contentField = ({ data, text }: CheckpointInput): string => (data !== undefined ? 'data' : text !== undefined ? 'text' : 'artifactRef');
@@ -189,12 +187,8 @@ const minIdLength = 8;
 function nameFor(chain: ReadChain, digest: Buffer): { readonly id: ContextId; readonly known?: CommitSeq } {
   const hex = digest.toString('hex');
   const first = hex.slice(0, minIdLength);
-  const near = chain.db.all<{ seq: CommitSeq; id: ContextId; digest: Buffer }>(
-    'SELECT seq, id, digest FROM context WHERE project = ? AND id >= ? AND id < ?',
-    chain.project,
-    `ctx-${first}`,
-    `ctx-${first}g`,
-  );
+  const sql = 'SELECT seq, id, digest FROM context WHERE project = ? AND id >= ? AND id < ?';
+  const near = chain.db.all<Pick<ContextRow, 'seq' | 'id' | 'digest'>>(sql, chain.project, `ctx-${first}`, `ctx-${first}g`);
   const same = near.find((row) => row.digest.equals(digest));
   if (same) return { id: same.id, known: same.seq };
   const taken = new Set<string>(near.map((row) => row.id));

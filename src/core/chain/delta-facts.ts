@@ -1,6 +1,6 @@
 // What is known of each delta by some rules, as stored values. Deltas never change, so a value is made once, and a question about a context reads
 // no content.
-import { type ArtifactNo, parseJson } from '../base/index.js';
+import { type ArtifactNo, attempt, parseJson } from '../base/index.js';
 import type { ParsedDelta } from '../formats/index.js';
 import { type Offer, offer, type ReadChain, type Step, type WriteChain } from './chain.js';
 import { parsedAlong } from './entries.js';
@@ -21,7 +21,6 @@ type Delta = Pick<Step, 'artifact' | 'format'>;
 /** A name of a delta. */
 export const deltaKey = ({ artifact, format }: Delta): string => `${artifact}:${format}`;
 
-/** Deltas whose values one query reads. */
 const deltasAtOnce = 500;
 
 /** The stored values of deltas, by the names of the deltas. Damaged ones count as missing. */
@@ -30,22 +29,12 @@ export function storedFacts<Value>({ db }: ReadChain, { name, version }: DeltaFa
   for (let from = 0; from < deltas.length; from += deltasAtOnce)
     for (const { data, ...delta } of db.all<{ artifact: ArtifactNo; format: string; data: string | Uint8Array }>(
       'SELECT artifact, format, data FROM deltaFact WHERE artifact IN (SELECT value FROM json_each(?)) AND name = ? AND version = ?',
-      JSON.stringify(deltas.slice(from, from + deltasAtOnce).map(({ artifact }) => artifact)),
-      name,
-      version(),
+      [JSON.stringify(deltas.slice(from, from + deltasAtOnce).map(({ artifact }) => artifact)), name, version()],
     )) {
-      const value = valueIn(data);
+      const value = attempt(() => parseJson(unpacked(data)));
       if (value !== undefined) known.set(deltaKey(delta), value as Value);
     }
   return known;
-}
-
-function valueIn(data: string | Uint8Array): unknown {
-  try {
-    return parseJson(unpacked(data));
-  } catch {
-    return undefined;
-  }
 }
 
 /** The values of deltas. Those that are not stored are made from the contents and offered to the writer. */

@@ -1,5 +1,5 @@
 import { refOf } from '../artifacts/index.js';
-import type { ContextId, EntryKey } from '../base/index.js';
+import { atOnce, type ContextId, type EntryKey } from '../base/index.js';
 import { type Entry, type Kind, kinds, type OutlineRow, type Stop } from '../contract/index.js';
 import { type DeltaOutline, type ParsedDelta, type ParsedEntry, promptAt, toolClassOf } from '../formats/index.js';
 import { type EntryPlace, offer, type ReadChain, type Step } from './chain.js';
@@ -16,10 +16,7 @@ export interface ContextQuery {
 }
 
 /** Lists the entries of a context. Commits never change, so the result is cached. */
-function placedOf(chain: ReadChain, query: ContextQuery): readonly EntryPlace[] {
-  const reading = placedInPieces(chain, query);
-  for (let read = reading.next(); ; read = reading.next()) if (read.done) return read.value;
-}
+const placedOf = (chain: ReadChain, query: ContextQuery): readonly EntryPlace[] => atOnce(placedInPieces(chain, query));
 
 /** Commits whose outlines are read at a time. */
 const commitsInPiece = 200;
@@ -63,7 +60,7 @@ function placedIn(contributing: readonly Step[], outlines: readonly DeltaOutline
 }
 
 /** Replacement texts of elided results, by call id. */
-const elisionsOf = (outlines: readonly DeltaOutline[]): ReadonlyMap<string, string> =>
+export const elisionsOf = (outlines: readonly DeltaOutline[]): ReadonlyMap<string, string> =>
   new Map(outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))));
 
 const countEntry = (place: EntryPlace): number =>
@@ -71,11 +68,9 @@ const countEntry = (place: EntryPlace): number =>
 
 /** The rows of an outline from one place up to another. The numbers are of the whole outline. Only the commits of the range are read. */
 export function outlinePart(chain: ReadChain, query: PagedQuery): { total: number; tokens: number; rows: OutlineRow[] } {
-  const part = readAround(chain, query);
-  const { offset = 0, limit = Number.MAX_SAFE_INTEGER } = query;
-  if (part) return { total: part.sums.entries, tokens: tokensIn(part.sums), rows: part.cut(makeRows(part.places, promptsOf(part.places))) };
-  const { rows, ...whole } = outlineRows(chain, query);
-  return { ...whole, rows: rows.slice(offset, offset + limit) };
+  const { places, total, sums, cut } = placesAround(chain, query);
+  const rows = makeRows(places, promptsOf(places));
+  return { total, tokens: sums ? tokensIn(sums) : shownTokens(rows), rows: cut(rows) };
 }
 
 const tokensIn = ({ tokens }: EntrySums): number => Object.values(tokens).reduce((sum, each) => sum + each, 0);
@@ -90,26 +85,26 @@ export function contextSize(chain: ReadChain, id: ContextId): { total: number; t
 /** A range of a context. Without a limit, it is the rest. */
 export type PagedQuery = ContextQuery & { readonly offset?: number | undefined; readonly limit?: number | undefined };
 
-/** The commits around a range of a long context, and what cuts the range out of a list of their entries. */
-interface Part {
-  readonly places: readonly EntryPlace[];
-  readonly sums: EntrySums;
-  readonly cut: <One>(list: readonly One[]) => One[];
-}
-
-/** The commits around a range of a context. Undefined if the context has no sums: then it is read as a whole. */
-function readAround(chain: ReadChain, { id, stop = 'compaction', hidden, offset = 0, limit }: PagedQuery): Part | undefined {
-  if (stop !== 'compaction' || hidden || limit === undefined) return undefined;
-  const sums = summedContext(chain, findCommit(chain, id));
-  if (!sums) return undefined;
+/** The entries around a range of a context, and what cuts the range out of a list of them. A context that has no sums is read as a whole. */
+function placesAround(chain: ReadChain, query: PagedQuery) {
+  const { id, stop = 'compaction', hidden, offset = 0, limit = Number.MAX_SAFE_INTEGER } = query;
+  const cutFrom =
+    (first: number) =>
+    <One>(list: readonly One[]): One[] =>
+      list.slice(Math.max(0, first), Math.max(0, first + limit));
+  const isPart = stop === 'compaction' && !hidden && query.limit !== undefined;
+  const sums = isPart ? summedContext(chain, findCommit(chain, id)) : undefined;
+  if (!sums) {
+    const places = placedOf(chain, query);
+    return { places, total: places.length, sums, cut: cutFrom(offset) };
+  }
   for (let more = 0; ; more = more * 2 + 1) {
     const { steps, before, isFirst } = stretchOf(chain, sums, { from: offset, to: offset + limit }, { more });
     const places = placedAlong(chain, steps, false);
-    const first = offset - before.entries;
-    const cut = <One>(list: readonly One[]): One[] => list.slice(Math.max(0, first), Math.max(0, first + limit));
+    const cut = cutFrom(offset - before.entries);
     const isNamed = ({ outline: { kind, toolCallId }, tool }: EntryPlace): boolean => kind !== 'tool_result' || !toolCallId || tool !== undefined;
     // The call of a result may be in an earlier commit.
-    if (isFirst || cut(places).every(isNamed)) return { places, sums, cut };
+    if (isFirst || cut(places).every(isNamed)) return { places, total: sums.entries, sums, cut };
   }
 }
 
@@ -119,11 +114,8 @@ export function outlineRows(chain: ReadChain, query: ContextQuery): { total: num
   return summed(makeRows(places, promptsOf(places)));
 }
 
-const summed = (rows: OutlineRow[]): { total: number; tokens: number; rows: OutlineRow[] } => ({
-  total: rows.length,
-  tokens: rows.reduce((sum, row) => sum + (row.hidden ? 0 : row.tokens), 0),
-  rows,
-});
+const summed = (rows: OutlineRow[]) => ({ total: rows.length, tokens: shownTokens(rows), rows });
+const shownTokens = (rows: readonly OutlineRow[]): number => rows.reduce((sum, row) => sum + (row.hidden ? 0 : row.tokens), 0);
 
 const makeRows = (places: readonly EntryPlace[], prompts: ReadonlySet<EntryPlace>): OutlineRow[] =>
   places.map((place) => {
@@ -147,11 +139,7 @@ const nearAfter = 100;
  * The entries of a long context around one of its last entries, or around its last prompt if no entry is given. Undefined if the context is
  * short, or if its last commits have no entries.
  */
-export function entriesNear(
-  chain: ReadChain,
-  { id, stop = 'compaction', hidden = false }: ContextQuery,
-  near: EntryKey | null,
-): (ReturnType<typeof outlineRows> & { entries: Entry[] }) | undefined {
+export function entriesNear(chain: ReadChain, { id, stop = 'compaction', hidden = false }: ContextQuery, near: EntryKey | null) {
   const steps = lastSteps(chain, findCommit(chain, id), stop, manyCommits);
   if (!steps) return undefined;
   for (let most = near === null ? 8 : steps.length; most <= steps.length; most *= 2) {
@@ -184,27 +172,21 @@ function promptsOf(places: readonly EntryPlace[]): ReadonlySet<EntryPlace> {
 
 /** Reads a range of a context's entries. Only the deltas of the range are read. */
 export function entries(chain: ReadChain, query: PagedQuery): { total: number; entries: Entry[] } {
-  const part = readAround(chain, query);
-  if (part) return { total: part.sums.entries, entries: [...shownEntries(chain, part.cut(part.places))] };
-  const places = placedOf(chain, query);
-  const offset = query.offset ?? 0;
-  const page = places.slice(offset, offset + (query.limit ?? places.length));
-  return { total: places.length, entries: [...shownEntries(chain, page)] };
+  const { places, total, cut } = placesAround(chain, query);
+  return { total, entries: [...shownEntries(chain, cut(places))] };
 }
 
 /** Finds the positions of entries that contain a text, ignoring case, in a range or in the whole context. Each delta is read once. */
 export function find(chain: ReadChain, query: PagedQuery & { text: string }): { total: number; hits: number[] } {
-  const { offset = 0, limit = Number.MAX_SAFE_INTEGER } = query;
   const wanted = query.text.toLowerCase();
-  const part = readAround(chain, query);
-  const places = part?.places ?? placedOf(chain, query);
+  const { places, total, cut } = placesAround(chain, query);
   const hits: number[] = [];
-  let at = offset;
-  for (const { place, parsed } of parsedAt(chain, part?.cut(places) ?? places.slice(offset, offset + limit))) {
+  let at = query.offset ?? 0;
+  for (const { place, parsed } of parsedAt(chain, cut(places))) {
     if (`${place.elided ?? parsed.text ?? ''}${restOf(parsed)}`.toLowerCase().includes(wanted)) hits.push(at);
     at += 1;
   }
-  return { total: part?.sums.entries ?? places.length, hits };
+  return { total, hits };
 }
 
 /** What a search reads of an entry beside its text. */
@@ -281,16 +263,7 @@ export interface ContextEntry {
 }
 
 /** Entries of a context as their formats parse them. Elided results have their replacement text. */
-export const contextEntries = (chain: ReadChain, query: ContextQuery): ContextEntry[] => [...contextEntriesInTurn(chain, query)];
-
-/** The same entries one after the other, so that a long context is never in memory as a whole: those from one place up to another, or all. */
-export function contextEntriesInTurn(
-  chain: ReadChain,
-  { from = 0, to, ...query }: ContextQuery & { readonly from?: number; readonly to?: number },
-): Generator<ContextEntry> {
-  const places = placedOf(chain, query);
-  return withContent(chain, from === 0 && to === undefined ? places : places.slice(from, to));
-}
+export const contextEntries = (chain: ReadChain, query: ContextQuery): ContextEntry[] => [...withContent(chain, placedOf(chain, query))];
 
 /** All entries of these commits, hidden ones included, grouped by commit. */
 export function entriesAlong(chain: ReadChain, steps: readonly Step[]): ReadonlyMap<Step, readonly ParsedEntry[]> {
@@ -299,10 +272,7 @@ export function entriesAlong(chain: ReadChain, steps: readonly Step[]): Readonly
 }
 
 /** Yields all entries commit by commit. It reads each delta on demand, so a long context is never in memory as a whole. */
-export function* entriesInTurn(
-  chain: ReadChain,
-  steps: readonly Step[],
-): Generator<{ readonly step: Step; readonly entries: readonly ParsedEntry[] }> {
+export function* entriesInTurn(chain: ReadChain, steps: readonly Step[]) {
   const elided = elisionsOf(outlinesOf(chain, steps));
   const toolNames = new Map<string, string>();
   let at = 0;

@@ -3,10 +3,10 @@ import { type ContextId, isObject, parseJson } from '../base/index.js';
 import type { Kind, OutlineRow } from '../contract/index.js';
 import type { ContextRow, ReadChain, Step, WriteChain } from './chain.js';
 import { commitAt, findCommit, rangesTowardsRoot, windowRanges } from './find.js';
-import { keep, recalled } from './kept.js';
+import { kept } from './kept.js';
 import { outlinesOf, outlineVersion } from './outline.js';
 import { addSenders } from './senders.js';
-import { backwards, isResetPoint, newestFirst } from './walk.js';
+import { newestFirst, stepsUntil } from './walk.js';
 
 /** The visible entries of a context, and their number and tokens by kind. */
 export interface EntrySums {
@@ -21,6 +21,8 @@ export interface EntrySums {
 export const sumsEvery = 64;
 /** Whether a commit of a long conversation has sums, by its depth. */
 export const hasSums = ({ depth }: Pick<Step, 'depth'>): boolean => depth % sumsEvery === sumsEvery - 1;
+/** The same of a commit `c` in SQL. */
+export const isMarked = `c.depth % ${sumsEvery} = ${sumsEvery - 1}`;
 
 /** The sums of nothing. */
 export const noEntries: EntrySums = { entries: 0, counts: {}, tokens: {}, senders: [] };
@@ -62,12 +64,12 @@ function marksTo(chain: ReadChain, tip: ContextRow): Mark[] {
   const marks: Mark[] = [];
   for (const { run, from, to } of windowRanges(chain, tip)) {
     // A repair may have given the number of a lost commit to another one, so the id is compared.
-    const rows = chain.db.all<Pick<Mark, 'seq'> & { data: string }>(
+    const rows = chain.db.rows<[seq: Step['seq'], data: string]>(
       `SELECT c.seq, s.data FROM context c CROSS JOIN entrySum s ON s.context = c.seq AND s.id = c.id AND s.version = ?
-        WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND c.depth % ${sumsEvery} = ${sumsEvery - 1} ORDER BY c.depth DESC`,
-      ...[outlineVersion, run, from, to],
+        WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND ${isMarked} ORDER BY c.depth DESC`,
+      [outlineVersion, run, from, to],
     );
-    for (const { seq, data } of rows) {
+    for (const [seq, data] of rows) {
       const sums = sumsIn(data);
       if (sums) marks.push({ seq, sums });
     }
@@ -88,11 +90,8 @@ const bytesPerMark = 500;
 /** The sums of a context. Undefined for one that is short or not summed yet, and for one in which later commits replaced results. */
 export function summedContext(chain: ReadChain, tip: ContextRow): SummedContext | undefined {
   if (tip.depth < sumsEvery) return undefined;
-  const known = recalled<SummedContext>(chain, 'entry sums', tip.id);
-  if (known) return known;
-  const found = sumsOfTip(chain, tip);
-  if (found) keep(chain, 'entry sums', tip.id, found, found.marks.length * bytesPerMark);
-  return found;
+  const bytesOf = (found: SummedContext | undefined): number => (found?.marks.length ?? 0) * bytesPerMark;
+  return kept(chain, 'entry sums', tip.id, '', () => sumsOfTip(chain, tip), bytesOf);
 }
 
 function sumsOfTip(chain: ReadChain, tip: ContextRow): SummedContext | undefined {
@@ -100,13 +99,8 @@ function sumsOfTip(chain: ReadChain, tip: ContextRow): SummedContext | undefined
   const marks = marksTo(chain, tip);
   const last = marks.at(-1);
   if (!last) return undefined;
-  const rest: Step[] = [];
-  for (const step of newestFirst(chain, tip)) {
-    if (step.seq === last.seq) break;
-    rest.push(step);
-    if (rest.length > maxRest) return undefined;
-  }
-  const sums = addSteps(chain, last.sums, rest);
+  const { found, rest } = stepsUntil(newestFirst(chain, tip).take(maxRest + 1), ({ seq }) => seq === last.seq || undefined);
+  const sums = found && addSteps(chain, last.sums, rest);
   return sums && { ...sums, tip, marks };
 }
 
@@ -115,39 +109,26 @@ function mayBeSummed(chain: ReadChain, tip: ContextRow): boolean {
   const oldest = tip.depth - maxRest - sumsEvery;
   const [own] = rangesTowardsRoot(chain, tip);
   if (!own || own.from > oldest) return true;
-  const mark = chain.db.one(
-    `SELECT 1 FROM context c CROSS JOIN entrySum s ON s.context = c.seq WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND c.depth % ${sumsEvery} = ${sumsEvery - 1}`,
-    ...[tip.run, oldest, tip.depth],
-  );
-  return mark !== undefined;
+  const marked = `SELECT 1 FROM context c CROSS JOIN entrySum s ON s.context = c.seq WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND ${isMarked}`;
+  return chain.db.one(marked, tip.run, oldest, tip.depth) !== undefined;
 }
 
-/** Some commits of a context in a row, and what comes before them. */
-interface Stretch {
-  readonly steps: readonly Step[];
-  readonly before: EntrySums;
-  /** Whether the first step is the beginning of the context. */
-  readonly isFirst: boolean;
-}
-
-/** The commits that contain a range of what `count` counts, and the rest of their stretches of 64 commits. `more`: stretches before it. */
+/**
+ * The commits that contain a range of what `count` counts, and the rest of their stretches of 64 commits; what comes before them; and whether they are the
+ * beginning of the context. `more`: stretches before the range.
+ */
 export function stretchOf(
   chain: ReadChain,
   { tip, marks }: SummedContext,
   range: { readonly from: number; readonly to: number },
   { count = ({ entries }: EntrySums): number => entries, more = 0 } = {},
-): Stretch {
+) {
   const after = marks.findIndex(({ sums }) => count(sums) > range.from);
   const first = (after < 0 ? marks.length : after) - 1 - more;
   const before = marks[first];
   const last = marks.find(({ sums }, at) => at > first && count(sums) >= range.to);
-  const steps: Step[] = [];
-  for (const step of backwards(chain, last ? commitAt(chain, last.seq) : tip)) {
-    if (step.seq === before?.seq) break;
-    steps.push(step);
-    if (isResetPoint(step)) break;
-  }
-  return { steps: steps.reverse(), before: before?.sums ?? noEntries, isFirst: before === undefined };
+  const { rest } = stepsUntil(newestFirst(chain, last ? commitAt(chain, last.seq) : tip), ({ seq }) => seq === before?.seq || undefined);
+  return { steps: rest, before: before?.sums ?? noEntries, isFirst: before === undefined };
 }
 
 /** The sums of the visible entries of a context; undefined if later commits replaced results in it, so that its outline must be read. */
@@ -158,25 +139,15 @@ export function entrySumsOf(chain: ReadChain, id: ContextId): EntrySums | undefi
 
 /** Stores the sums of a commit from those before it. Call it inside a transaction, in the order of the commits. `most`: the commits that it may read. */
 export function saveEntrySums(chain: WriteChain, step: Step, most: number): void {
-  const rest: Step[] = [];
-  let before: EntrySums = noEntries;
-  for (const each of newestFirst(chain, step)) {
-    const data =
-      each.seq !== step.seq && hasSums(each)
-        ? chain.db.one<{ data: string }>('SELECT data FROM entrySum WHERE context = ? AND id = ? AND version = ?', each.seq, each.id, outlineVersion)
-        : undefined;
-    const stored = data && sumsIn(data.data);
-    if (stored) {
-      before = stored;
-      break;
-    }
-    rest.push(each);
-    if (rest.length > most) return;
-  }
-  const sums = addSteps(chain, before, rest.reverse());
-  if (!sums) return;
-  chain.db.run(
-    'INSERT OR REPLACE INTO entrySum (context, version, id, data) VALUES (?, ?, ?, ?)',
-    ...[step.seq, outlineVersion, step.id, JSON.stringify(sums)],
+  const { found: before = noEntries, rest } = stepsUntil(newestFirst(chain, step).take(most + 1), (each) =>
+    each.seq !== step.seq && hasSums(each) ? storedSums(chain, each) : undefined,
   );
+  const sums = rest.length > most ? undefined : addSteps(chain, before, rest);
+  const insert = 'INSERT OR REPLACE INTO entrySum (context, version, id, data) VALUES (?, ?, ?, ?)';
+  if (sums) chain.db.run(insert, step.seq, outlineVersion, step.id, JSON.stringify(sums));
+}
+
+function storedSums({ db }: ReadChain, { seq, id }: Step): EntrySums | undefined {
+  const data = db.value<string>('SELECT data FROM entrySum WHERE context = ? AND id = ? AND version = ?', seq, id, outlineVersion);
+  return data === undefined ? undefined : sumsIn(data);
 }

@@ -3,6 +3,7 @@ import type { CommitSeq } from '../base/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 import { lastCommit } from './find.js';
+import { joining } from './joining.js';
 import { kept } from './kept.js';
 
 /** Sums of some commits. */
@@ -54,13 +55,12 @@ interface Known {
 const bytesPerSum = 200;
 
 function readState({ db, project }: ReadChain): { readonly total: number; readonly state: string } {
-  const { total, last, ...links } = db.one<{ total: number; last: number; started: number; resumed: number }>(
-    `SELECT IFNULL((SELECT total FROM areaCount WHERE project = :project AND area = 'commits'), 0) AS total,
-            IFNULL((SELECT MAX(seq) FROM context), 0) AS last,
-            (SELECT COUNT(*) FROM started WHERE project = :project) AS started, (SELECT COUNT(*) FROM resumed WHERE project = :project) AS resumed`,
+  const [[total, last, started, resumed] = [0, 0, 0, 0]] = db.rows<[total: number, last: number, started: number, resumed: number]>(
+    `SELECT IFNULL((SELECT total FROM areaCount WHERE project = :project AND area = 'commits'), 0), IFNULL((SELECT MAX(seq) FROM context), 0),
+            (SELECT COUNT(*) FROM started WHERE project = :project), (SELECT COUNT(*) FROM resumed WHERE project = :project)`,
     { project },
-  ) ?? { total: 0, last: 0, started: 0, resumed: 0 };
-  return { total, state: `${last}/${total}/${links.started}/${links.resumed}` };
+  );
+  return { total, state: `${last}/${total}/${started}/${resumed}` };
 }
 
 /** The state of the families of a project, without reading them. */
@@ -69,29 +69,19 @@ export const familiesState = (chain: ReadChain): Families['state'] => readState(
 /** The families of a project. Only the sums of new commits are read. */
 export function familiesOf(chain: ReadChain): Families {
   const { total, state } = readState(chain);
-  return kept(
-    chain,
-    'families',
-    '',
-    state,
-    (before: { readonly known: Known; readonly families: Families } | undefined) => {
-      const known = before && extended(chain, before.known, total) ? before.known : readAgain(chain, total);
-      return { known, families: joined(chain, known, state) };
-    },
-    ({ known }) => known.sums.size * bytesPerSum,
-  ).families;
+  const read = (before: { readonly known: Known; readonly families: Families } | undefined) => {
+    const known = before && extended(chain, before.known, total) ? before.known : readAgain(chain, total);
+    return { known, families: joined(chain, known, state) };
+  };
+  return kept(chain, 'families', '', state, read, ({ known }) => known.sums.size * bytesPerSum).families;
 }
 
 /** Adds the sums of new commits. Returns false if others are missing or gone. */
 function extended(chain: ReadChain, known: Known, total: number): boolean {
   for (const sum of chain.db.all<Sum>(`${selectSums} NOT INDEXED WHERE seq > ? AND project = ? GROUP BY run, sessionId`, known.last, chain.project))
     add(known, sum);
-  const runs = chain.db.all<{ no: number; before: number | null }>(
-    'SELECT r.no, c.run AS before FROM firstParentRun r LEFT JOIN context c ON c.seq = r.origin WHERE r.project = ? AND r.no > ? ORDER BY r.no',
-    chain.project,
-    known.lastRun,
-  );
-  for (const { no, before } of runs) {
+  const runs = 'SELECT r.no, c.run FROM firstParentRun r LEFT JOIN context c ON c.seq = r.origin WHERE r.project = ? AND r.no > ? ORDER BY r.no';
+  for (const [no, before] of chain.db.rows<[number, number | null]>(runs, chain.project, known.lastRun)) {
     known.before.set(no, before ?? no);
     known.lastRun = no;
   }
@@ -107,14 +97,9 @@ function add(known: Known, sum: Sum): void {
   const earlier = known.sums.get(name);
   known.commits += sum.commits;
   known.last = Math.max(known.last, sum.last);
-  if (!earlier) {
-    known.sums.set(name, sum);
-    return;
-  }
-  addTo(earlier, sum);
+  if (earlier) addTo(earlier, sum);
+  else known.sums.set(name, sum);
 }
-
-const nothing: Pick<Totals, 'commits' | 'forks' | 'last'> = { commits: 0, forks: 0, last: 0 };
 
 function addTo(sum: Totals, more: Totals): void {
   sum.commits += more.commits;
@@ -176,29 +161,15 @@ export function dropRunSums(chain: WriteChain): void {
 
 /** Joins the runs of a tree, and the trees that belong together. */
 function joined(chain: ReadChain, known: Known, state: string): Families {
-  const { sums, before } = known;
-  const joins = new Map<number, number>();
-  const first = (run: number): number => {
-    let at = run;
-    const passed = new Set<number>();
-    // Damaged records can refer to each other in a loop.
-    for (let next = joins.get(at) ?? before.get(at) ?? at; next !== at && !passed.has(next); next = joins.get(at) ?? before.get(at) ?? at) {
-      passed.add(at);
-      at = next;
-    }
-    for (const one of passed) joins.set(one, at);
-    joins.set(at, at);
-    return at;
-  };
-  for (const { a, b } of linkedRuns(chain, known)) {
-    const [one, other] = [first(a), first(b)];
-    if (one !== other) joins.set(one, other);
-  }
+  const { groupOf, join } = joining<number>();
+  for (const [run, from] of known.before) join(run, from);
+  for (const { a, b } of linkedRuns(chain, known)) join(a, b);
   const found = new Map<number, Totals & { readonly runs: number[]; readonly sessions: Set<string>; unnamed: number }>();
   const byRun = new Map<number, Family>();
-  for (const sum of sums.values()) {
-    const name = first(sum.run);
-    const family = found.get(name) ?? { ...nothing, oldest: sum.oldest, newest: sum.newest, runs: [], sessions: new Set(), unnamed: 0 };
+  for (const sum of known.sums.values()) {
+    const { oldest, newest } = sum;
+    const name = groupOf(sum.run);
+    const family = found.get(name) ?? { commits: 0, forks: 0, last: 0, oldest, newest, runs: [], sessions: new Set(), unnamed: 0 };
     if (!byRun.has(sum.run)) family.runs.push(sum.run);
     if (sum.sessionId === '') family.unnamed += sum.commits;
     else family.sessions.add(sum.sessionId);
@@ -215,15 +186,11 @@ function linkedRuns(chain: ReadChain, { sums, before }: Known): { readonly a: nu
     `SELECT (SELECT c.run FROM context c WHERE c.seq = s.context) AS a, (SELECT c.run FROM context c WHERE c.seq = s.starter) AS b FROM (${startedSql()}) s`,
     chain.project,
   );
-  const edited = chain.db.all<{ sessionId: string; run: number }>(
-    'SELECT r.sessionId, f.run FROM resumed r JOIN context f ON f.seq = r.context WHERE r.project = ? AND f.parent IS NULL',
-    chain.project,
-  );
+  const sql = 'SELECT r.sessionId, f.run FROM resumed r JOIN context f ON f.seq = r.context WHERE r.project = ? AND f.parent IS NULL';
+  const edited = chain.db.all<{ sessionId: string; run: number }>(sql, chain.project);
   if (edited.length === 0) return started;
-  const firsts = Map.groupBy(
-    [...sums.values()].filter(({ run }) => before.get(run) === run),
-    ({ sessionId }) => sessionId,
-  );
+  const ofFirstRuns = [...sums.values()].filter(({ run }) => before.get(run) === run);
+  const firsts = Map.groupBy(ofFirstRuns, ({ sessionId }) => sessionId);
   return [...started, ...edited.flatMap(({ sessionId, run }) => (firsts.get(sessionId) ?? []).map((first) => ({ a: run, b: first.run })))];
 }
 
@@ -243,6 +210,12 @@ SELECT s.context, substr(r.record, length(s.toolCallId) + 2), r.context, c.id
 /** The runs of families as a parameter of `run IN (SELECT value FROM json_each(?))`. */
 export const runList = (families: Iterable<Family>): string => JSON.stringify([...families].flatMap(({ runs }) => runs));
 
+/** The first commits of the subagents in families. */
+export function subagentsIn({ db, project }: ReadChain, families: Iterable<Family>): ReadonlySet<CommitSeq> {
+  const sql = 'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))';
+  return new Set(db.column<CommitSeq>(sql, project, runList(families)));
+}
+
 /** Whether two sets have a member in common. */
 export function overlaps<Member>(a: ReadonlySet<Member>, b: ReadonlySet<Member>): boolean {
   if (b.size < a.size) return overlaps(b, a);
@@ -252,9 +225,6 @@ export function overlaps<Member>(a: ReadonlySet<Member>, b: ReadonlySet<Member>)
 
 /** The families of commits. */
 export function familiesAt(chain: ReadChain, { of }: Families, commits: Iterable<CommitSeq>): Set<Family> {
-  const runs = chain.db.column<number>(
-    'SELECT DISTINCT run FROM context WHERE seq IN (SELECT value FROM json_each(?))',
-    JSON.stringify([...commits]),
-  );
-  return new Set(runs.flatMap((run) => of(run) ?? []));
+  const runs = 'SELECT DISTINCT run FROM context WHERE seq IN (SELECT value FROM json_each(?))';
+  return new Set(chain.db.column<number>(runs, JSON.stringify([...commits])).flatMap((run) => of(run) ?? []));
 }

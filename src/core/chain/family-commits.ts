@@ -29,7 +29,6 @@ interface Known {
   readonly corrections: number;
 }
 
-/** The number of bytes that a commit takes in memory, about. */
 const bytesPerCommit = 500;
 /** Families with fewer commits are read anew each time, which takes less than to keep all of them. */
 const worthKeeping = 256;
@@ -39,14 +38,9 @@ export function commitsOf(chain: ReadChain, families: readonly Family[]): readon
   const [family] = families;
   if (family === undefined || families.length > 1 || family.commits < worthKeeping) return readCommits(chain, families);
   const corrections = correctionsOf(chain);
-  return kept(
-    chain,
-    'commits',
-    String(family.runs[0]),
-    `${family.commits}/${family.last}/${family.runs}/${corrections}`,
-    (before: Known | undefined): Known => ({ commits: grown(chain, family, before, corrections), runs: family.runs, corrections }),
-    ({ commits }) => commits.length * bytesPerCommit,
-  ).commits;
+  const state = `${family.commits}/${family.last}/${family.runs}/${corrections}`;
+  const read = (before: Known | undefined): Known => ({ commits: grown(chain, family, before, corrections), runs: family.runs, corrections });
+  return kept(chain, 'commits', String(family.runs[0]), state, read, ({ commits }) => commits.length * bytesPerCommit).commits;
 }
 
 /** The commits of a family that were known, and later ones; all of them anew if they do not add up, because a link was recorded after them. */
@@ -63,9 +57,7 @@ export const readCommits = (chain: ReadChain, families: readonly Family[], after
     .all<Omit<FamilyCommit, 'forked'> & { readonly forked: number }>(
       `SELECT seq, id, ${earlierParent}, run, type, checkpoint, format, template, principal, sessionId, ticketId, errors, contextTokens, createdAt, forked
          FROM context INDEXED BY contextRun WHERE run IN (SELECT value FROM json_each(?)) AND project = ? AND +seq > ? ORDER BY seq`,
-      runList(families),
-      chain.project,
-      after,
+      [runList(families), chain.project, after],
     )
     .map((row) => ({ ...row, forked: row.forked === 1 }));
 

@@ -33,9 +33,8 @@ function named<Row extends Pick<ContextRow, 'id'>>(chain: ReadChain, select: Ret
   if (!row) throw notFound(name, `This project has no commit ${name}.`, { field });
   if (others.length) {
     const ids = [row, ...others].map((each) => each.id);
-    throw badRequest(field, `${name} matches several commits (${ids.join(', ')}${ids.length > 3 ? ', …' : ''}). Give more digits.`, {
-      candidates: ids,
-    });
+    const message = `${name} matches several commits (${ids.join(', ')}${ids.length > 3 ? ', …' : ''}). Give more digits.`;
+    throw badRequest(field, message, { candidates: ids });
   }
   return row;
 }
@@ -77,19 +76,14 @@ export const findOrigin = (chain: ReadChain, run: number): { readonly seq: Commi
   chain.db.one(
     `SELECT seq, run, depth FROM context WHERE seq = (SELECT origin FROM firstParentRun WHERE no = ?)
         AND depth < (SELECT MIN(depth) FROM context WHERE run = ?)`,
-    run,
-    run,
+    [run, run],
   );
 
 /** The children of a commit. The one that continues its run comes first. */
 export function findChildren(chain: ReadChain, row: ContextRow): ContextRow[] {
-  const next = chain.db.all<ContextRow>(`${selectContext} WHERE c.run = ? AND c.depth = ?`, row.run, row.depth + 1);
-  const branches = chain.db.all<ContextRow>(
-    `${selectContext} WHERE c.run IN (SELECT no FROM firstParentRun WHERE origin = ?) AND c.depth = ? ORDER BY c.seq`,
-    row.seq,
-    row.depth + 1,
-  );
-  return [...next, ...branches];
+  const next = `${selectContext} WHERE c.run = ? AND c.depth = ?`;
+  const branches = `${selectContext} WHERE c.run IN (SELECT no FROM firstParentRun WHERE origin = ?) AND c.depth = ? ORDER BY c.seq`;
+  return [...chain.db.all<ContextRow>(next, row.run, row.depth + 1), ...chain.db.all<ContextRow>(branches, row.seq, row.depth + 1)];
 }
 
 /** The last commit that both chains contain, if any. */
@@ -120,10 +114,8 @@ export function rangesTowardsRoot(chain: ReadChain, tip: Pick<ContextRow, 'run' 
 export function windowRanges(chain: ReadChain, tip: Pick<ContextRow, 'run' | 'depth'>): CommitRange[] {
   const ranges: CommitRange[] = [];
   for (const range of rangesTowardsRoot(chain, tip)) {
-    const reset = chain.db.one<{ depth: number | null }>(
-      "SELECT MAX(depth) AS depth FROM context WHERE run = ? AND depth <= ? AND type <> 'delta'",
-      ...[range.run, range.to],
-    )?.depth;
+    const lastReset = "SELECT MAX(depth) FROM context WHERE run = ? AND depth <= ? AND type <> 'delta'";
+    const reset = chain.db.value<number | null>(lastReset, range.run, range.to);
     ranges.push({ ...range, from: reset ?? range.from });
     if (reset != null) break;
   }

@@ -53,12 +53,14 @@ export function fork(chain: WriteChain, input: ForkInput): Commit {
   if (!isCut && touched.length === 0 && appended.length === 0) return toCommit(whole(chain, cut.commit, input));
   return chain.artifacts.transaction(() => {
     const first = touched.reduce((least, place) => Math.min(least, place.commit.depth), isCut ? cut.commit.depth : cut.commit.depth + 1);
-    let parent: ContextRow | null = first > cut.commit.depth ? cut.commit : findParent(chain, ancestorAt(chain, cut.commit, first));
-    for (const original of span(chain, cut.commit, first)) {
-      const end = original.seq === cut.commit.seq ? cut.index : Number.POSITIVE_INFINITY;
-      parent = recommit(chain, original, parent, { end, keyed, appended: original.seq === cut.commit.seq ? appended : [] }, input);
+    const originals = span(chain, cut.commit, first);
+    if (!originals[0]) return toCommit(onTop(chain, cut.commit, appended, input));
+    let parent = findParent(chain, originals[0]);
+    for (const original of originals) {
+      const isLast = original.seq === cut.commit.seq;
+      parent = recommit(chain, original, parent, isLast ? { end: cut.index, keyed, appended } : { ...nothing, keyed }, input);
     }
-    return toCommit(first > cut.commit.depth ? onTop(chain, cut.commit, appended, input) : (parent ?? cut.commit));
+    return toCommit(parent ?? cut.commit);
   });
 }
 
@@ -71,14 +73,11 @@ function byKey(edits: readonly Edit[]): Map<EntryKey, Edit[]> {
 /** Copies all commits of a context onto another one and applies the edits to them. */
 export function graft(chain: WriteChain, { id, onto, edits, ...input }: ForkInput & { readonly id: ContextId; readonly onto: ContextId }): Commit {
   const change: Change = { ...nothing, keyed: byKey(edits ?? []) };
-  return chain.artifacts.transaction(() =>
-    toCommit(
-      span(chain, findCommit(chain, id), 0).reduce(
-        (parent, original) => recommit(chain, original, parent, change, { id, ...input }),
-        findCommit(chain, onto),
-      ),
-    ),
-  );
+  return chain.artifacts.transaction(() => {
+    let tip = findCommit(chain, onto);
+    for (const original of span(chain, findCommit(chain, id), 0)) tip = recommit(chain, original, tip, change, { id, ...input });
+    return toCommit(tip);
+  });
 }
 
 /** The metadata that a fork can set. */
@@ -173,31 +172,19 @@ function locate(chain: ReadChain, tip: ContextRow, key: EntryKey, field: string)
 /** Compactions between a commit and a later one of its chain, newest first. */
 function compactionsSince(chain: ReadChain, from: ContextRow, tip: ContextRow): ContextRow[] {
   return placesTowardsRoot(chain, tip).flatMap(({ run, depth }) =>
-    chain.db.all<ContextRow>(
-      `${selectContext} WHERE c.run = ? AND c.depth <= ? AND c.depth > ? AND c.type = 'compaction' ORDER BY c.depth DESC`,
+    chain.db.all<ContextRow>(`${selectContext} WHERE c.run = ? AND c.depth <= ? AND c.depth > ? AND c.type = 'compaction' ORDER BY c.depth DESC`, [
       run,
       depth,
       from.depth,
-    ),
+    ]),
   );
 }
 
 const findParent = (chain: ReadChain, row: ContextRow): ContextRow | null => (row.parent === null ? null : commitAt(chain, row.parent));
 
-function ancestorAt(chain: ReadChain, row: ContextRow, depth: number): ContextRow {
-  for (const step of backwards(chain, row)) if (step.depth === depth) return commitAt(chain, step.seq);
-  throw new Error(`${row.id} has no ancestor at depth ${depth}`);
-}
-
 /** The commits from a depth up to and including `last`, in order. */
-function span(chain: ReadChain, last: ContextRow, fromDepth: number): ContextRow[] {
-  const rows: ContextRow[] = [];
-  for (const step of backwards(chain, last)) {
-    if (step.depth < fromDepth) break;
-    rows.push(commitAt(chain, step.seq));
-  }
-  return rows.reverse();
-}
+const span = (chain: ReadChain, last: ContextRow, fromDepth: number): ContextRow[] =>
+  [...backwards(chain, last).take(last.depth - fromDepth + 1)].reverse().map(({ seq }) => commitAt(chain, seq));
 
 interface Change {
   /** Index of the last kept entry. */
@@ -345,8 +332,6 @@ function refuseOrphanResults(chain: ReadChain, parent: ContextRow | null, entrie
     throw badRequest(
       'edits',
       `The result ${orphan.key} belongs to the call ${orphan.toolCallId}, which is not in the fork. Drop both or keep both.`,
-      {
-        key: orphan.key,
-      },
+      { key: orphan.key },
     );
 }

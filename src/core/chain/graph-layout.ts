@@ -1,8 +1,8 @@
 // The layout of a graph: groups of rows that no lane leaves, so that a page reads and lays out only the groups that it shows.
-import { type CommitSeq, once } from '../base/index.js';
+import { once } from '../base/index.js';
 import type { InputOf } from '../contract/index.js';
 import type { ReadChain } from './chain.js';
-import { type Families, type Family, familiesOf, overlaps, runList } from './families.js';
+import { type Families, type Family, familiesOf, overlaps, subagentsIn } from './families.js';
 import { drawnNodes, endsIn, type FileEnds, matchingTrees, nodesOf } from './graph-nodes.js';
 import { type Hidden, hiddenBy, hiddenIn, hidingState } from './hidden.js';
 import { kept } from './kept.js';
@@ -13,13 +13,10 @@ import { askedRuns, type TurnParts, turnPartsIn } from './turn-parts.js';
 
 export type GraphQuery = InputOf<'context.graph'>;
 
-/** The commits of a graph to show. `archived` shows archived branches and sessions too. */
-export type GraphFilter = NonNullable<GraphQuery['filter']>;
-
 /** The rows of families that stand together: no lane leaves them. */
 interface Picture {
   readonly lanes: Lanes;
-  readonly turns: TurnNumbers;
+  readonly turnOf: TurnNumbers;
   readonly parts: TurnParts;
 }
 
@@ -38,25 +35,13 @@ export interface GroupPlace {
 }
 
 /** A range of rows with the picture that they belong to. */
-export interface DrawnRows {
-  readonly rows: readonly LaneRow[];
-  readonly parts: TurnParts;
-  readonly turns: TurnNumbers;
-}
-
-/** A graph in groups of rows. Only the groups of a range are read and laid out. */
-export interface GraphLayout {
-  readonly total: number;
-  readonly groups: readonly RowGroup[];
-  /** The groups of rows, in order; each is read when it is reached. */
-  rows(offset: number, limit: number): Generator<DrawnRows>;
-}
+type DrawnRows = Omit<Picture, 'lanes'> & { readonly rows: readonly LaneRow[] };
 
 /** Forgets what is known of a project, because a repair has changed its commits. */
 export const forgetGraph = ({ derived }: ReadChain): void => derived.clear();
 
-/** The layout of the graph. */
-export function layoutOf(chain: ReadChain, { archived, ...filter }: GraphFilter, together: boolean): GraphLayout {
+/** The layout of the graph in groups of rows. Only the groups of a range are read and laid out. */
+export function layoutOf(chain: ReadChain, { archived, ...filter }: NonNullable<GraphQuery['filter']>, together: boolean) {
   const families = familiesOf(chain);
   const hidden = hiddenBy(chain, families, { archived, session: filter.sessionId });
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
@@ -67,7 +52,8 @@ export function layoutOf(chain: ReadChain, { archived, ...filter }: GraphFilter,
   return {
     total: groups.reduce((sum, { total }) => sum + total, 0),
     groups,
-    *rows(offset, limit) {
+    /** The groups of rows, in order; each is read when it is reached. */
+    *rows(offset: number, limit: number): Generator<DrawnRows> {
       let from = 0;
       for (const group of groups) {
         if (from >= offset + limit) return;
@@ -153,16 +139,12 @@ function matchingFamilies(chain: ReadChain, families: Families, { sessionId, ...
   const among = sessionId === undefined ? families.all : families.all.filter(({ sessions }) => sessions.has(sessionId));
   const fields = Object.entries(others).filter(([, value]) => value !== undefined);
   if (fields.length === 0) return among;
-  const runs = chain.db.column<number>(
-    `SELECT DISTINCT run FROM context WHERE +project = ? AND ${fields.map(([field]) => `${field} = ?`).join(' AND ')}`,
-    chain.project,
-    ...fields.map(([, value]) => value as string),
-  );
+  const sql = `SELECT DISTINCT run FROM context WHERE +project = ? AND ${fields.map(([field]) => `${field} = ?`).join(' AND ')}`;
+  const runs = chain.db.column<number>(sql, chain.project, ...fields.map(([, value]) => value as string));
   const matching = new Set(runs.map(families.of));
   return among.filter((family) => matching.has(family));
 }
 
-/** The number of bytes that a commit takes in a picture, about. */
 const bytesPerCommit = 400;
 
 /** The name of the picture of families, and its state: it changes when one of them has a new commit, or when what is hidden changes. */
@@ -181,14 +163,8 @@ function namePicture(view: View, families: readonly Family[]): GroupPlace {
 function pictureOf(view: View, families: readonly Family[]): Picture {
   const { name, state } = namePicture(view, families);
   const commits = families.reduce((sum, family) => sum + family.commits, 0);
-  return kept(
-    view.chain,
-    'graph',
-    name,
-    state,
-    () => drawPicture(view, families),
-    ({ parts }) => (parts.isIncomplete ? Number.POSITIVE_INFINITY : commits * bytesPerCommit),
-  );
+  const bytesOf = ({ parts }: Picture): number => (parts.isIncomplete ? Number.POSITIVE_INFINITY : commits * bytesPerCommit);
+  return kept(view.chain, 'graph', name, state, () => drawPicture(view, families), bytesOf);
 }
 
 function drawPicture({ chain, filter, isFiltered, together, hidden, ends }: View, families: readonly Family[]): Picture {
@@ -196,11 +172,6 @@ function drawPicture({ chain, filter, isFiltered, together, hidden, ends }: View
   const parts = turnPartsIn(chain, all);
   const gone = hiddenIn(chain, hidden, new Set(families.filter((family) => hidden.families.has(family))));
   const nodes = drawnNodes(gone.size === 0 ? all : all.filter(({ seq }) => !gone.has(seq)), parts);
-  const subagents = chain.db.column<CommitSeq>(
-    'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))',
-    chain.project,
-    runList(families),
-  );
   const lanes = layOut(isFiltered ? matchingTrees(nodes, filter) : nodes, { together });
-  return { lanes, turns: turnNumbers(all, new Set(subagents), parts), parts };
+  return { lanes, turnOf: turnNumbers(all, subagentsIn(chain, families), parts), parts };
 }

@@ -40,9 +40,8 @@ function storedWhole(chain: ReadChain): GraphMap | undefined {
   const state = readState(chain);
   const part = readDerivedProgress(chain, progress) === state ? storedPart(chain, { name: wholeName, state: String(state) }) : undefined;
   if (!part) return undefined;
-  const rows = Array.from(part.rows);
-  const total = rows.reduce((sum, count) => sum + count, 0);
-  return { total, rows, lanes: Array.from(part.lanes), tokens: Array.from(part.tokens), marks: Array.from(part.marks) };
+  const total = part.rows.reduce((sum, count) => sum + count, 0);
+  return { total, ...joinedStretches([part], total) };
 }
 
 /** The name under which the stretches of the whole graph are stored. Groups have names of JSON. */
@@ -64,22 +63,17 @@ const stretchesAtLength = 2_000;
 function stretches(most: number) {
   const lists = { rows: [] as number[], lanes: [] as number[], tokens: [] as number[], marks: [] as number[] };
   const { rows, lanes, tokens, marks } = lists;
-  return {
-    lists,
-    add: (count: number, lane: number, context: number, mark: number): void => {
-      const last = rows.length - 1;
-      const joined = (rows[last] ?? most) + count;
-      if (joined > most || lanes[last] !== lane || marks[last] !== mark) {
-        rows.push(count);
-        lanes.push(lane);
-        tokens.push(context);
-        marks.push(mark);
-        return;
-      }
-      rows[last] = joined;
-      tokens[last] = Math.max(tokens[last] as number, context);
-    },
+  const add = (count: number, lane: number, context: number, mark: number): void => {
+    const last = rows.length - 1;
+    const joined = (rows[last] ?? most) + count;
+    const isSame = joined <= most && lanes[last] === lane && marks[last] === mark;
+    const at = isSame ? last : rows.length;
+    rows[at] = isSame ? joined : count;
+    lanes[at] = lane;
+    tokens[at] = Math.max(tokens[at] ?? context, context);
+    marks[at] = mark;
   };
+  return { lists, add };
 }
 
 const kind = 'graph map';
@@ -87,22 +81,12 @@ const kind = 'graph map';
 /** The facts about the rows of groups: kept, stored, or read from the commits. */
 function readGroups(chain: ReadChain, groups: readonly RowGroup[]): Part[] {
   const places = groups.map((group) => ({ group, ...group.place() }));
-  const stored = storedParts(
-    chain,
-    places.filter(({ name, state }) => recalled(chain, kind, name, state) === undefined),
-    !graphMapIsDue(chain),
-  );
-  return places.map(({ group, name, state }) =>
-    kept(
-      chain,
-      kind,
-      name,
-      state,
-      () => stored.get(name) ?? readPart(chain, group),
-      ({ lanes }) => lanes.length * bytesPerStretch,
-    ),
-  );
+  const unknown = places.filter(({ name, state }) => recalled(chain, kind, name, state) === undefined);
+  const stored = storedParts(chain, unknown, !graphMapIsDue(chain));
+  return places.map(({ group, name, state }) => kept(chain, kind, name, state, () => stored.get(name) ?? readPart(chain, group), bytesOf));
 }
+
+const bytesOf = ({ lanes }: Part): number => lanes.length * bytesPerStretch;
 
 /** Whether the stored facts about the whole graph may be out of date. */
 export const graphMapIsDue = (chain: ReadChain): boolean => readDerivedProgress(chain, progress) !== readState(chain);
@@ -114,10 +98,8 @@ const groupsAtOnce = 50;
 
 /** A number that changes with the commits, their links, what is hidden, and the imported files. */
 function readState(chain: ReadChain): number {
-  const more = chain.db.value<string>(
-    `SELECT ${hidingState} || '/' || (SELECT COUNT(*) || '/' || IFNULL(MAX(no), 0) || '/' || TOTAL(size) FROM source WHERE project = ?)`,
-    chain.project,
-  );
+  const sql = `SELECT ${hidingState} || '/' || (SELECT COUNT(*) || '/' || IFNULL(MAX(no), 0) || '/' || TOTAL(size) FROM source WHERE project = ?)`;
+  const more = chain.db.value<string>(sql, chain.project);
   return crc32(`${partsVersion} ${familiesState(chain)} ${more}`);
 }
 
@@ -187,8 +169,7 @@ function placesWith(chain: ReadChain, groups: readonly RowGroup[], needle: strin
     `SELECT seq, run FROM context WHERE +project = ?
         AND instr(lower(IFNULL(summary, '') || char(10) || id || char(10) || template || char(10) || IFNULL(principal, '') || char(10) || type
           || char(10) || IFNULL(tags, '')), ?) > 0`,
-    chain.project,
-    needle,
+    [chain.project, needle],
   );
   const found = new Set(matching.map(([seq]) => seq));
   const mayContain = groupsWith(chain, new Set(matching.map(([, run]) => run)), needle);

@@ -28,11 +28,9 @@ export function storedParts(
   areCurrent: boolean,
 ): ReadonlyMap<string, Part> {
   if (asked.length === 0) return new Map();
-  const rows = chain.db.all<{ name: string; state: string; data: Uint8Array }>(
-    'SELECT name, state, data FROM graphGroup WHERE project = ? AND name IN (SELECT value FROM json_each(?))',
-    chain.project,
-    JSON.stringify(asked.map(({ name }) => name)),
-  );
+  const sql = 'SELECT name, state, data FROM graphGroup WHERE project = ? AND name IN (SELECT value FROM json_each(?))';
+  const names = JSON.stringify(asked.map(({ name }) => name));
+  const rows = chain.db.all<{ name: string; state: string; data: Uint8Array }>(sql, chain.project, names);
   if (rows.length === 0) return new Map();
   const known = new Map(rows.map((row) => [row.name, row] as const));
   const ends = areCurrent ? undefined : endStates(chain);
@@ -47,8 +45,8 @@ export function storedParts(
 
 /** Stored facts with this name and state. */
 export function storedPart({ db, project }: ReadChain, { name, state }: GroupPlace): Part | undefined {
-  const row = db.one<{ data: Uint8Array }>('SELECT data FROM graphGroup WHERE project = ? AND name = ? AND state = ?', project, name, state);
-  return row && partFrom(row.data);
+  const data = db.value<Uint8Array>('SELECT data FROM graphGroup WHERE project = ? AND name = ? AND state = ?', project, name, state);
+  return data && partFrom(data);
 }
 
 function partFrom(data: Uint8Array): Part {
@@ -72,16 +70,12 @@ export function storeGroup({ db, project }: WriteChain, { name, state }: GroupPl
 }
 
 /** Of all groups, those whose stored facts are out of date; and the names of stored groups that are gone. */
-export function changedGroups<Group extends GroupPlace>(
-  { db, project }: ReadChain,
-  groups: readonly Group[],
-): { readonly stale: readonly Group[]; readonly gone: readonly string[] } {
-  const known = db.all<GroupPlace>('SELECT name, state FROM graphGroup WHERE project = ?', project);
-  const states = new Map(known.map(({ name, state }) => [name, state] as const));
+export function changedGroups<Group extends GroupPlace>({ db, project }: ReadChain, groups: readonly Group[]) {
+  const states = new Map(db.rows<[name: string, state: string]>('SELECT name, state FROM graphGroup WHERE project = ?', project));
   const names = new Set(groups.map(({ name }) => name));
   return {
     stale: groups.filter(({ name, state }) => states.get(name) !== state),
-    gone: known.map(({ name }) => name).filter((name) => !names.has(name)),
+    gone: [...states.keys()].filter((name) => !names.has(name)),
   };
 }
 

@@ -14,7 +14,7 @@ export function graph(chain: ReadChain, query: GraphQuery): { total: number; row
     return drawn.rows.map((row): GraphRow => {
       const detail = details.get(row.seq);
       if (!detail) throw new Error(`Commit row ${row.seq} does not exist.`);
-      const turn = drawn.turns.of(row.seq);
+      const turn = drawn.turnOf(row.seq);
       return { ...detail, ...(turn !== undefined && { turn }), lane: row.lane, edges: [...row.edges], width: row.width };
     });
   });
@@ -23,10 +23,7 @@ export function graph(chain: ReadChain, query: GraphQuery): { total: number; row
 
 type Detail = Omit<GraphRow, 'lane' | 'edges' | 'width'>;
 
-interface DetailRow extends ContextRow {
-  readonly children: number;
-  readonly parentTokens: number | null;
-}
+type DetailRow = ContextRow & { readonly children: number; readonly parentTokens: number | null };
 
 const selectDetail = selectContext.replace(
   hashColumn,

@@ -3,12 +3,6 @@ import type { ReadChain } from './chain.js';
 import { type Families, type Family, familiesAt, familiesOf, overlaps } from './families.js';
 import { readCommits } from './family-commits.js';
 
-interface Mark<Of> {
-  readonly of: Of;
-  readonly deletedAt: number | null;
-  readonly archivedAt: number | null;
-}
-
 const marked = (table: string): string =>
   `(SELECT IFNULL(group_concat(no || ':' || (deletedAt IS NULL) || (archivedAt IS NULL)), '') FROM ${table} WHERE deletedAt IS NOT NULL OR archivedAt IS NOT NULL)`;
 
@@ -31,27 +25,19 @@ export interface Hidden {
 /** The marks that hide sessions and branches. */
 export function hiddenBy(chain: ReadChain, families: Families, { archived = false, session }: Hiding = {}): Hidden {
   const hiding = <Of>(column: string, table: string, shown?: Of): Set<Of> => {
-    const marks = chain.db.all<Mark<Of>>(
-      `SELECT ${column} AS of, deletedAt, archivedAt FROM ${table} WHERE project = ? AND (deletedAt IS NOT NULL OR archivedAt IS NOT NULL)`,
-      chain.project,
-    );
-    return new Set(marks.filter(({ of, deletedAt }) => deletedAt !== null || (!archived && of !== shown)).map(({ of }) => of));
+    const marks = `SELECT ${column}, deletedAt FROM ${table} WHERE project = ? AND (deletedAt IS NOT NULL OR archivedAt IS NOT NULL)`;
+    const found = chain.db.rows<[of: Of, deletedAt: number | null]>(marks, chain.project);
+    return new Set(found.flatMap(([of, deletedAt]) => (deletedAt !== null || (!archived && of !== shown) ? [of] : [])));
   };
   const sessions = hiding<string>('sessionId', 'sessionMark', session);
   // A session that an agent continued after Resume is hidden with its original.
-  for (const { sessionId, original } of chain.db.all<{ sessionId: string; original: string }>(
-    'SELECT r.sessionId, c.sessionId AS original FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? ORDER BY r.no',
-    chain.project,
-  ))
-    if (sessions.has(original)) sessions.add(sessionId);
+  const resumed = 'SELECT r.sessionId, c.sessionId FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? ORDER BY r.no';
+  for (const [sessionId, original] of chain.db.rows<[string, string]>(resumed, chain.project)) if (sessions.has(original)) sessions.add(sessionId);
   const branches = hiding<CommitSeq>('context', 'branchMark');
   if (sessions.size === 0 && branches.size === 0) return { sessions, branches, families: new Set() };
   // A subagent without a session of its own is named by its first commit.
-  const named = chain.db.column<CommitSeq>(
-    'SELECT seq FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))',
-    chain.project,
-    JSON.stringify([...sessions]),
-  );
+  const firsts = 'SELECT seq FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))';
+  const named = chain.db.column<CommitSeq>(firsts, chain.project, JSON.stringify([...sessions]));
   const among = familiesAt(chain, families, [...branches, ...named]);
   for (const family of families.all) if (overlaps(family.sessions, sessions)) among.add(family);
   return { sessions, branches, families: among };
@@ -71,12 +57,9 @@ export function hiddenIn(chain: ReadChain, { sessions, branches }: Omit<Hidden, 
   const hidden = new Set<CommitSeq>();
   if (families.size === 0) return hidden;
   const nodes = readCommits(chain, [...families]);
-  const starters = new Map(
-    chain.db.rows<[CommitSeq, CommitSeq]>(
-      "SELECT s.context, r.context FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?",
-      chain.project,
-    ),
-  );
+  const started =
+    "SELECT s.context, r.context FROM started s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId WHERE s.project = ?";
+  const starters = new Map(chain.db.rows<[CommitSeq, CommitSeq]>(started, chain.project));
   const below = new Set<CommitSeq>();
   for (const { seq, id, parent, sessionId } of nodes) {
     if (branches.has(seq) || (parent === null && sessions.has(id)) || below.has(parent ?? starters.get(seq) ?? (-1 as CommitSeq))) below.add(seq);

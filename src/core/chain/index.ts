@@ -21,8 +21,8 @@ export { goesOnWithTurn, noteGrowth } from './continued-turns.js';
 export { type DeltaFacts, deltaKey, encodedFact, factsAlong, saveFact, storedFacts } from './delta-facts.js';
 export { digestCommit, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
 export * from './entries.js';
-export { type EntrySums, entrySumsOf, hasSums, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
-export { dropRunSums, type Families, type Family, familiesOf, runList, runSumsAreDue, startedSql, storeRunSums } from './families.js';
+export { type EntrySums, entrySumsOf, hasSums, isMarked, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
+export { dropRunSums, type Families, type Family, familiesOf, runList, runSumsAreDue, startedSql, storeRunSums, subagentsIn } from './families.js';
 export { commitsOf, type FamilyCommit } from './family-commits.js';
 export {
   type CommitRange,
@@ -41,6 +41,7 @@ export { graph } from './graph.js';
 export { forgetGraph } from './graph-layout.js';
 export { graphMap, graphMapIsDue, storeGraphMap } from './graph-map.js';
 export { hiddenBy, hiddenCommits, hiddenIn, hidingState } from './hidden.js';
+export { joining } from './joining.js';
 export { keep, kept, recalled } from './kept.js';
 export { type LaneNode, layOut } from './lanes.js';
 export { materialize, materializedBytes, readMaterialized, remakeSnapshot, saveResult } from './materialize.js';
@@ -54,6 +55,6 @@ export { type MessageSender, senderIn } from './senders.js';
 export { changeSettings, readSettings } from './settings.js';
 export { instantiate, listTemplates, putTemplate, templateOf, templateText } from './templates.js';
 export { beginsTurn } from './turn-numbers.js';
-export { noParts, type TurnParts, turnPartsAt, turnPartsIn } from './turn-parts.js';
+export { type TurnParts, turnPartsAt, turnPartsIn } from './turn-parts.js';
 export { openVerified } from './verified.js';
-export { backwards, isResetPoint, lineage, newestFirst, type Walk, walk } from './walk.js';
+export { backwards, isResetPoint, lineage, newestFirst, stepsUntil, type Walk, walk } from './walk.js';

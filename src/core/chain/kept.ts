@@ -8,7 +8,7 @@ interface Held {
 
 /**
  * Keeps a value that is derived from the project, in the cache of the process or thread, which has a limit in bytes.
- * `state` says what the value was derived from: with another state it is made again, from the earlier value if there is one.
+ * `state` says what the value was derived from: with another state it is made again, from the earlier value if there is one. Undefined is not kept.
  */
 export function kept<Value>(
   { derived }: Pick<ReadChain, 'derived'>,
@@ -24,7 +24,7 @@ export function kept<Value>(
   // The earlier value may be changed into the new one, so it is not kept meanwhile.
   derived.delete(key);
   const value = make(known?.value as Value | undefined);
-  derived.set(key, { state, value }, (typeof bytesOf === 'number' ? bytesOf : bytesOf(value)) + key.length);
+  if (value !== undefined) derived.set(key, { state, value }, (typeof bytesOf === 'number' ? bytesOf : bytesOf(value)) + key.length);
   return value;
 }
 

@@ -14,29 +14,19 @@ export interface LaneNode {
   readonly startedBy?: CommitSeq;
 }
 
-export interface LaneEdge {
-  readonly fromLane: number;
-  readonly toLane: number;
-}
-
 export interface LaneRow {
   readonly seq: CommitSeq;
   readonly lane: number;
   /** The first commit of its branch. */
   readonly start: CommitSeq;
   /** Edges from this row down to the next row. */
-  readonly edges: readonly LaneEdge[];
+  readonly edges: readonly { readonly fromLane: number; readonly toLane: number }[];
   /** Number of lanes in use at this row. */
   readonly width: number;
 }
 
 /** A commit graph laid out in lanes. It returns any range of rows without repeating the layout from the top. */
-export interface Lanes {
-  readonly total: number;
-  rows(offset: number, limit: number): LaneRow[];
-  /** The time and the commit of the first row, by which graphs are sorted; undefined without rows. */
-  readonly newest: { readonly at: number; readonly seq: CommitSeq } | undefined;
-}
+export type Lanes = ReturnType<typeof layOut>;
 
 /** Number of rows between saved lane states, so that a range starts near its first row. */
 const rememberEvery = 256;
@@ -51,27 +41,25 @@ type Active = (CommitSeq | null)[];
  * the agent's own side branches, then forks. So a fork moves no trunk (W30). With `together`, a session, its forks and its
  * subagents occupy adjacent rows, and no lane passes another session.
  */
-export function layOut(nodes: readonly LaneNode[], options: { readonly together?: boolean } = {}): Lanes {
+export function layOut(nodes: readonly LaneNode[], options: { readonly together?: boolean } = {}) {
   const tree = treeOf(nodes);
   const times = shownTimes(tree);
   const byTime = newestFirst(nodes, times);
   const order = options.together ? familiesTogether(tree, byTime) : byTime;
   const rowOf = new Int32Array(nodes.length);
-  order.forEach((at, row) => {
-    rowOf[at] = row;
-  });
+  for (const [row, at] of order.entries()) rowOf[at] = row;
   const { laneOf, firstOf } = branchesOf(tree, rowOf);
   const remembered: Active[] = [[]];
   const advance = (active: Active, row: number): LaneRow => {
     const at = order[row] as number;
-    const node = nodes[at] as LaneNode;
+    const { seq, parent } = nodes[at] as LaneNode;
     const lane = laneOf[at] as number;
     while (active.length < lane) active.push(null);
-    active[lane] = node.parent;
-    const nextAt = order[row + 1];
-    const next = nextAt === undefined ? undefined : nodes[nextAt];
-    const target = nextAt === undefined ? 0 : (laneOf[nextAt] as number);
-    const edges: LaneEdge[] = [];
+    active[lane] = parent;
+    const nextAt = order[row + 1] ?? -1;
+    const next = nodes[nextAt];
+    const target = laneOf[nextAt] ?? 0;
+    const edges: LaneRow['edges'][number][] = [];
     let last = -1;
     for (let from = 0; from < active.length; from++) {
       const awaited = active[from] ?? null;
@@ -82,7 +70,7 @@ export function layOut(nodes: readonly LaneNode[], options: { readonly together?
     }
     while (active.length && active.at(-1) === null) active.pop();
     const start = (nodes[firstOf[at] as number] as LaneNode).seq;
-    return { seq: node.seq, lane, start, edges, width: Math.max(lane, last) + 1 };
+    return { seq, lane, start, edges, width: Math.max(lane, last) + 1 };
   };
   const stateAt = (block: number): Active => {
     for (let known = remembered.length - 1; known < block; known++) {
@@ -94,8 +82,9 @@ export function layOut(nodes: readonly LaneNode[], options: { readonly together?
   };
   return {
     total: order.length,
+    /** The time and the commit of the first row, by which graphs are sorted; undefined without rows. */
     newest: byTime.length === 0 ? undefined : { at: times[byTime[0] as number] as number, seq: (nodes[byTime[0] as number] as LaneNode).seq },
-    rows(offset, limit) {
+    rows(offset: number, limit: number): LaneRow[] {
       const end = Math.min(offset + limit, order.length);
       if (offset >= end) return [];
       const block = Math.floor(offset / rememberEvery);
@@ -110,14 +99,10 @@ export function layOut(nodes: readonly LaneNode[], options: { readonly together?
   };
 }
 
-/** The commits by their position in the list, with the position of each parent, or -1. A parent precedes its children. */
-interface Tree {
-  readonly nodes: readonly LaneNode[];
-  readonly placeOf: ReadonlyMap<CommitSeq, number>;
-  readonly parents: Int32Array;
-}
+type Tree = ReturnType<typeof treeOf>;
 
-function treeOf(nodes: readonly LaneNode[]): Tree {
+/** The commits by their position in the list, with the position of each parent, or -1. A parent precedes its children. */
+function treeOf(nodes: readonly LaneNode[]) {
   const placeOf = new Map<CommitSeq, number>();
   const parents = new Int32Array(nodes.length);
   nodes.forEach(({ seq, parent }, at) => {
@@ -153,12 +138,10 @@ function branchesOf(tree: Tree, rowOf: Int32Array): { readonly laneOf: Int32Arra
   });
   const laneOfBranch = new Map<Branch, number>();
   const taken: Taken[] = [];
-  for (const branches of ranks)
-    for (const [branch, lane] of fill(
-      taken,
-      branches.sort((a, b) => a.from - b.from),
-    ))
-      laneOfBranch.set(branch, lane);
+  for (const branches of ranks) {
+    branches.sort((a, b) => a.from - b.from);
+    for (const [branch, lane] of fill(taken, branches)) laneOfBranch.set(branch, lane);
+  }
   return {
     laneOf: Int32Array.from(branchAt, (branch) => laneOfBranch.get(branch) ?? 0),
     firstOf: Int32Array.from(branchAt, ({ first }) => first),
@@ -233,30 +216,20 @@ const newestFirst = (nodes: readonly LaneNode[], times: Float64Array): Int32Arra
 
 /** Groups the rows of each session with its forks and subagents. The session with the newest row comes first. */
 function familiesTogether({ nodes, placeOf, parents }: Tree, order: Int32Array): Int32Array {
-  const roots = new Int32Array(nodes.length).fill(-1);
-  const up = (at: number): number => {
-    const parent = parents[at] as number;
-    const { startedBy } = nodes[at] as LaneNode;
-    return parent >= 0 ? parent : startedBy === undefined ? -1 : (placeOf.get(startedBy) ?? -1);
-  };
-  const rootOf = (from: number): number => {
-    const passed = new Set<number>();
+  /** For each commit, another one of its group; the last of them is itself. A map would take several times as long. */
+  const before = Int32Array.from(nodes, (_, at) => at);
+  const groupOf = (from: number): number => {
     let at = from;
-    // In damaged records, a call and the subagent that it started can refer to each other. The set ends such a loop.
-    while ((roots[at] as number) < 0 && up(at) >= 0 && !passed.has(at)) {
-      passed.add(at);
-      at = up(at);
+    while (before[at] !== at) {
+      before[at] = before[before[at] as number] as number;
+      at = before[at] as number;
     }
-    const root = (roots[at] as number) < 0 ? at : (roots[at] as number);
-    for (const one of [...passed, from]) roots[one] = root;
-    return root;
+    return at;
   };
-  const families = new Map<number, number[]>();
-  for (const at of order) {
-    const root = rootOf(at);
-    const family = families.get(root);
-    if (family) family.push(at);
-    else families.set(root, [at]);
+  for (const [at, { startedBy }] of nodes.entries()) {
+    const parent = parents[at] as number;
+    const up = parent < 0 && startedBy !== undefined ? (placeOf.get(startedBy) ?? -1) : parent;
+    if (up >= 0) before[groupOf(at)] = groupOf(up);
   }
-  return Int32Array.from([...families.values()].flat());
+  return Int32Array.from([...Map.groupBy(order, groupOf).values()].flat());
 }

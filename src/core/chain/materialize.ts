@@ -1,5 +1,15 @@
 import { type Cached, refOf, refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, atOnce, badRequest, type ContextId, decodeText, parseJson, StemmaError } from '../base/index.js';
+import {
+  type ArtifactNo,
+  type ArtifactRef,
+  atOnce,
+  badRequest,
+  type ContextId,
+  decodeText,
+  firstWhere,
+  parseJson,
+  StemmaError,
+} from '../base/index.js';
 import type { InputOf, Tier } from '../contract/index.js';
 import { countOutline, countTokens, type Format, findFormat, findReader, narrative, noLosses, requireFormat } from '../formats/index.js';
 import { matchingRows } from '../store/index.js';
@@ -11,7 +21,6 @@ import { contributingIds, type Walk, walk } from './walk.js';
 
 export type MaterializeInput = InputOf<'context.materialize'>;
 
-/** The default format of an empty conversation. */
 const emptyFormat = 'claude-code-v1';
 
 /** Cached results whose checksum matches. A damaged row counts as missing, and the result is rebuilt (S15). */
@@ -57,10 +66,7 @@ export function readMaterialized(chain: ReadChain, input: MaterializeInput): Mat
 }
 
 /** The bytes of a materialized conversation, from the cache if possible. */
-export function materializedBytes(
-  chain: ReadChain,
-  input: MaterializeInput & { readonly id: ContextId },
-): { readonly bytes: Uint8Array; readonly tier: Tier; readonly format: Format } {
+export function materializedBytes(chain: ReadChain, input: MaterializeInput & { readonly id: ContextId }) {
   const found = offered(chain, findResult(chain, input.id, input));
   const { target, tier, stored, fresh, way } = found;
   const format = findReader(target.id);
@@ -101,10 +107,8 @@ function findResult(chain: ReadChain, id: ContextId, input: MaterializeInput): F
 /** A stored result. While the content of an expired object is not removed, none is used: it may contain that content. */
 function keptResult(chain: ReadChain, tip: ContextRow, stop: Walk['stop'], target: Format, recipe: string, way: () => Walk): Found | undefined {
   if (chain.artifacts.expiryIsDue()) return undefined;
-  const kept = chain.db.one<Kept>(
-    `SELECT artifact, tier, messageCount, tokenCount, losses FROM ${keptResults} WHERE context = ? AND stop = ? AND format = ?`,
-    ...[tip.seq, stop, recipe],
-  );
+  const sql = `SELECT artifact, tier, messageCount, tokenCount, losses FROM ${keptResults} WHERE context = ? AND stop = ? AND format = ?`;
+  const kept = chain.db.one<Kept>(sql, tip.seq, stop, recipe);
   const about = kept && aboutOf(kept);
   if (!about) return undefined;
   const { artifact, tier, messageCount, tokenCount } = kept;
@@ -144,7 +148,7 @@ export function saveResult(chain: WriteChain, { tip, stop, recipe, content, cont
     chain.db.run(
       `INSERT OR REPLACE INTO materialized (context, stop, format, project, artifact, tier, messageCount, tokenCount, losses)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[tip, stop, recipe, chain.project, no, tier, messageCount, tokenCount, losses],
+      [tip, stop, recipe, chain.project, no, tier, messageCount, tokenCount, losses],
     );
   });
 }
@@ -170,20 +174,17 @@ const readRecipe = (recipe: string): { format: string; options: AssembleOptions 
   return { format, options: budget === undefined ? {} : { maxTokens: Number(budget) } };
 };
 
-interface Kept extends Pick<NewResult, 'tier' | 'messageCount' | 'tokenCount' | 'losses'> {
-  readonly artifact: ArtifactNo;
-}
+type Kept = Pick<NewResult, 'tier' | 'messageCount' | 'tokenCount' | 'losses'> & { readonly artifact: ArtifactNo };
 type About = Omit<Assembled, 'bytes' | 'tier'>;
 
 /** Rebuilds the bytes of a dropped cached result for the artifact store. */
 export function remakeSnapshot(chain: ReadChain, artifact: ArtifactNo): Uint8Array | undefined {
-  const recipe = chain.db.one<{ context: ContextRow['seq']; stop: Walk['stop']; format: string }>(
-    `SELECT context, stop, format FROM ${keptResults} WHERE artifact = ?`,
-    artifact,
-  );
-  if (!recipe) return undefined;
-  const { format, options } = readRecipe(recipe.format);
-  return assemble(chain, walk(chain, commitAt(chain, recipe.context), recipe.stop), findReader(format), options).bytes;
+  const sql = `SELECT context, stop, format FROM ${keptResults} WHERE artifact = ?`;
+  const [kept] = chain.db.rows<[ContextRow['seq'], Walk['stop'], recipe: string]>(sql, artifact);
+  if (!kept) return undefined;
+  const [context, stop, recipe] = kept;
+  const { format, options } = readRecipe(recipe);
+  return assemble(chain, walk(chain, commitAt(chain, context), stop), findReader(format), options).bytes;
 }
 
 /**
@@ -222,7 +223,8 @@ function inParts(chain: ReadChain, way: Walk, { id, concatParts }: Format): Gene
 
 function* writtenFrom(chain: ReadChain, way: Walk, format: string, concatParts: NonNullable<Format['concatParts']>): Generator<undefined, Made> {
   const { artifacts } = chain;
-  const wholeDeltas = (some: readonly Step[]) => asWholes(artifacts.readInTurn(some.map((step) => step.artifact)));
+  const wholeDeltas = (some: readonly Step[]): Iterable<Iterable<Uint8Array>> =>
+    Iterator.from(artifacts.readInTurn(some.map((step) => step.artifact))).map((delta) => [delta]);
   const made = function* (deltas: Iterable<Iterable<Uint8Array>>): Generator<undefined, Made> {
     return { content: yield* artifacts.writeCache(concatParts(deltas)), tier: 'native', about: noLosses };
   };
@@ -236,10 +238,6 @@ function* writtenFrom(chain: ReadChain, way: Walk, format: string, concatParts: 
   return yield* made(wholeDeltas(way.contributing));
 }
 
-function* asWholes(deltas: Iterable<Uint8Array>): Generator<Iterable<Uint8Array>> {
-  for (const delta of deltas) yield [delta];
-}
-
 function* oneThen<T>(one: T, others: Iterable<T>): Generator<T> {
   yield one;
   yield* others;
@@ -250,14 +248,8 @@ const longWalk = 64;
 /** Number of earlier results to try. After that, building the whole walk is faster. */
 const maxTried = 4;
 
-interface Earlier {
-  readonly artifact: ArtifactNo;
-  /** The commits after it. */
-  readonly rest: readonly Step[];
-}
-
-/** Cached results of ancestors with the same stop and format, nearest first. */
-function earlierResults(chain: ReadChain, way: Walk, format: string): Earlier[] {
+/** Cached results of ancestors with the same stop and format, and the commits after them, nearest first. */
+function earlierResults(chain: ReadChain, way: Walk, format: string): { readonly artifact: ArtifactNo; readonly rest: readonly Step[] }[] {
   const steps = way.contributing;
   const [first] = steps;
   const last = steps.at(-1);
@@ -265,12 +257,12 @@ function earlierResults(chain: ReadChain, way: Walk, format: string): Earlier[] 
   // Without compactions and snapshots, both stops give the same walk.
   const isAll = way.stop !== 'compaction' ? steps.length === way.tip.depth + 1 : first.parent === null && first.type !== 'compaction';
   const stops = isAll && (way.stop === 'root' || way.stop === 'compaction') ? ['root', 'compaction'] : [way.stop];
-  const found: Earlier[] = [];
+  const found: ReturnType<typeof earlierResults> = [];
   for (const { context, artifact } of chain.db.each<{ context: ContextRow['seq']; artifact: ArtifactNo }>(
     `SELECT context, artifact FROM ${keptResults}
       WHERE context BETWEEN ? AND ? AND project = ? AND stop IN (SELECT value FROM json_each(?)) AND format = ? AND tier = 'native'
       ORDER BY context DESC`,
-    ...[first.seq, last.seq, chain.project, JSON.stringify(stops), format],
+    [first.seq, last.seq, chain.project, JSON.stringify(stops), format],
   )) {
     const place = placeIn(steps, context);
     if (place !== undefined && found.push({ artifact, rest: steps.slice(place + 1) }) === maxTried) break;
@@ -278,15 +270,10 @@ function earlierResults(chain: ReadChain, way: Walk, format: string): Earlier[] 
   return found;
 }
 
-/** Finds a commit in a walk by binary search; row numbers ascend along a walk. */
+/** Finds a commit in a walk; row numbers ascend along a walk. */
 function placeIn(steps: readonly Step[], seq: ContextRow['seq']): number | undefined {
-  let [from, to] = [0, steps.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((steps[middle]?.seq ?? 0) < seq) from = middle + 1;
-    else to = middle;
-  }
-  return steps[from]?.seq === seq ? from : undefined;
+  const place = firstWhere(0, steps.length, (at) => (steps[at] as Step).seq >= seq);
+  return steps[place]?.seq === seq ? place : undefined;
 }
 
 /** C6: without a commit, the result is the empty conversation. */

@@ -20,7 +20,6 @@ export function readOutline(chain: ReadChain, artifact: ArtifactNo, format: stri
 
 type Delta = { readonly artifact: ArtifactNo; readonly format: string };
 
-/** Outlines that one query reads. */
 const outlinesAtOnce = 500;
 
 /** Outlines of many deltas. */
@@ -28,10 +27,8 @@ export function outlinesOf(chain: ReadChain, deltas: readonly Delta[]): DeltaOut
   const found: DeltaOutline[] = [];
   for (let from = 0; from < deltas.length; from += outlinesAtOnce) {
     const some = deltas.slice(from, from + outlinesAtOnce);
-    const known = storedOutlines(
-      chain,
-      some.filter(({ artifact, format }) => chain.outlines.get(outlineKey(artifact, format)) === undefined),
-    );
+    const unknown = some.filter(({ artifact, format }) => chain.outlines.get(outlineKey(artifact, format)) === undefined);
+    const known = storedOutlines(chain, unknown);
     for (const { artifact, format } of some) found.push(known.get(outlineKey(artifact, format)) ?? readOutline(chain, artifact, format));
   }
   return found;
@@ -43,8 +40,7 @@ function storedOutlines(chain: ReadChain, deltas: readonly Delta[]): ReadonlyMap
   if (deltas.length < 2) return found;
   const rows = chain.db.all<Delta & { readonly data: Stored }>(
     'SELECT artifact, format, data FROM outline WHERE artifact IN (SELECT value FROM json_each(?)) AND parser = ?',
-    JSON.stringify(deltas.map(({ artifact }) => artifact)),
-    outlineVersion,
+    [JSON.stringify(deltas.map(({ artifact }) => artifact)), outlineVersion],
   );
   const wanted = new Set(deltas.map(({ artifact, format }) => outlineKey(artifact, format)));
   for (const { artifact, format, data } of rows) {

@@ -30,12 +30,12 @@ export function newestOf(chain: ReadChain, principal: string, at: number, condit
   const old = chain.db.one<Newest>(
     `SELECT c.seq, c.id, c.createdAt FROM principalCommit m JOIN context c ON c.seq = m.context
       WHERE m.project = ? AND m.principal = ? AND m.createdAt <= ? AND (${condition}) AND ${isOwnWork} ORDER BY m.createdAt DESC, m.context DESC LIMIT 1`,
-    ...[chain.project, principal, at],
+    [chain.project, principal, at],
   );
   const fresh = chain.db.one<Newest>(
     `SELECT c.seq, c.id, c.createdAt FROM context c
       WHERE c.seq > ? AND +c.project = ? AND c.principal = ? AND c.createdAt <= ? AND (${condition}) AND ${isOwnWork} ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1`,
-    ...[listed(chain), chain.project, principal, at],
+    [listed(chain), chain.project, principal, at],
   );
   return old && fresh ? (fresh.createdAt >= old.createdAt ? fresh : old) : (fresh ?? old);
 }
@@ -56,9 +56,7 @@ export function listPrincipals(chain: WriteChain): void {
   chain.db.run(
     `INSERT OR IGNORE INTO principalCommit (project, principal, createdAt, context)
      SELECT project, principal, createdAt, seq FROM context WHERE seq > ? AND seq <= ? AND +project = ? AND principal IS NOT NULL`,
-    listed(chain),
-    until,
-    chain.project,
+    [listed(chain), until, chain.project],
   );
   setDerivedProgress(chain, progress, until);
 }
@@ -102,8 +100,7 @@ export const wronglyListed = (chain: ReadChain): ContextId[] =>
         UNION
        SELECT IFNULL(c.id, m.context) FROM principalCommit m LEFT JOIN context c ON c.seq = m.context
         WHERE m.principal IS NOT c.principal OR m.createdAt IS NOT c.createdAt OR m.project IS NOT c.project`,
-    chain.project,
-    listed(chain),
+    [chain.project, listed(chain)],
   );
 
 /** Deletes the list. The next query rebuilds it. */

@@ -14,7 +14,6 @@ export function show(chain: ReadChain, id: ContextId): OutputOf<'context.show'> 
   return { ...toCommit(row), children, depth: row.depth, ...turnFactsAt(chain, row) };
 }
 
-/** Commits that one query reads. */
 const commitsAtOnce = 500;
 
 /** The commit and its ancestors, newest first, at most `depth` of them. @throws CORRUPT if one of them is lost. */
@@ -81,11 +80,9 @@ export function tips(chain: ReadChain, filter: TipFilter): Commit[] {
 }
 
 /** Whether a commit matches every given field of the filter. */
-export const matches = (row: Pick<ContextRow, 'template' | 'principal' | 'sessionId' | 'ticketId'>, filter: TipFilter): boolean =>
-  (filter.template === undefined || row.template === filter.template) &&
-  (filter.principal === undefined || row.principal === filter.principal) &&
-  (filter.sessionId === undefined || row.sessionId === filter.sessionId) &&
-  (filter.ticketId === undefined || row.ticketId === filter.ticketId);
+export const matches = (row: Pick<ContextRow, (typeof filtered)[number]>, filter: TipFilter): boolean =>
+  filtered.every((field) => filter[field] === undefined || filter[field] === row[field]);
+const filtered = ['template', 'principal', 'sessionId', 'ticketId'] as const;
 
 /** A tip is the last commit of its run, and no other run branches off from it. */
 function tipRows(chain: ReadChain): ContextRow[] {

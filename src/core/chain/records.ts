@@ -5,7 +5,7 @@ import { backwards } from './walk.js';
 
 /** The first commit that contains a runtime's record. */
 export const holderOf = (chain: ReadChain, record: string): ContextRow['seq'] | undefined =>
-  chain.db.one<{ context: ContextRow['seq'] }>('SELECT context FROM record WHERE project = ? AND record = ?', chain.project, record)?.context;
+  chain.db.value('SELECT context FROM record WHERE project = ? AND record = ?', chain.project, record);
 
 /** The runtime's record of the last entry of a context: the parent of the next record. */
 export function lastRecord(chain: ReadChain, row: ContextRow): string | undefined {

@@ -7,11 +7,8 @@ import { keepInSteps, keptResults } from './materialize.js';
 import { walk } from './walk.js';
 
 /** The number of commits and tokens from which a walk result is worth caching. */
-export interface RestLimits {
-  readonly commits: number;
-  readonly tokens: number;
-}
-const defaultLimits: RestLimits = { commits: 1_024, tokens: 4 * 1024 * 1024 };
+const defaultLimits = { commits: 1_024, tokens: 4 * 1024 * 1024 };
+type RestLimits = typeof defaultLimits;
 
 /** The number of new commits that makes a scan worthwhile. */
 const scanAfter = 64;
@@ -46,10 +43,7 @@ const placesToRest = (chain: ReadChain, limits: RestLimits): CommitSeq[] =>
             OR (contextTokens >= ? AND type = 'delta' AND tokenCount > 0
                 AND CAST(log2(contextTokens) AS INTEGER) > IFNULL(CAST(log2(contextTokens - tokenCount) AS INTEGER), 0)))
         ORDER BY seq`,
-    readProgress(chain, progress),
-    chain.project,
-    limits.commits,
-    limits.tokens,
+    [readProgress(chain, progress), chain.project, limits.commits, limits.tokens],
   );
 
 /** Returns false if the walk is short, is cached already, or cannot be built delta by delta. */
@@ -67,10 +61,7 @@ function* keepAt(chain: WriteChain, seq: CommitSeq, limits: RestLimits): Generat
   }
 }
 
-const setLooked = (chain: WriteChain, seq: number): void =>
-  void chain.db.run(
-    'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = max(value, excluded.value)',
-    chain.project,
-    progress,
-    seq,
-  );
+const setLooked = ({ db, project }: WriteChain, seq: number): void => {
+  const insert = 'INSERT INTO progress (project, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = max(value, excluded.value)';
+  db.run(insert, project, progress, seq);
+};

@@ -1,9 +1,9 @@
 // The senders of the messages of a context, from its outlines.
-import type { EntryKey } from '../base/index.js';
+import { type EntryKey, once } from '../base/index.js';
 import { type DeltaOutline, type OutlineEntry, toolClassOf } from '../formats/index.js';
 import type { ReadChain, Step } from './chain.js';
 import { outlinesOf } from './outline.js';
-import { backwards, isResetPoint } from './walk.js';
+import { newestFirst } from './walk.js';
 
 /** The sender of messages: a part of the conversation, a tool, or someone whose name is in the content of an entry. */
 export type MessageSender =
@@ -75,27 +75,17 @@ function senderOf(
 /** The calls of some commits, and of those just before them. */
 function openCalls(chain: ReadChain, first: Step | undefined) {
   const calls = new Map<string, Call>();
-  let earlier: Map<string, Call> | undefined;
   const add = (step: Step, { kind, toolCallId, head }: OutlineEntry, to = calls): void => {
     if (kind === 'tool_call' && toolCallId) to.set(toolCallId, { step, name: head });
   };
-  const readEarlier = (): Map<string, Call> => {
-    const before: Step[] = [];
-    if (first && !isResetPoint(first))
-      for (const step of backwards(chain, first)) {
-        if (step.seq !== first.seq) before.push(step);
-        if (before.length === near || isResetPoint(step)) break;
-      }
+  const earlier = once(() => {
+    const steps = first ? [...newestFirst(chain, first).drop(1).take(near)].reverse() : [];
     const found = new Map<string, Call>();
-    const steps = before.reverse();
     for (const [at, { entries }] of outlinesOf(chain, steps).entries()) for (const entry of entries) add(steps[at] as Step, entry, found);
     return found;
+  });
+  return {
+    add: (step: Step, entry: OutlineEntry) => add(step, entry),
+    find: (toolCallId: string): Call | undefined => calls.get(toolCallId) ?? earlier().get(toolCallId),
   };
-  const find = (toolCallId: string): Call | undefined => {
-    const own = calls.get(toolCallId);
-    if (own) return own;
-    earlier ??= readEarlier();
-    return earlier.get(toolCallId);
-  };
-  return { add: (step: Step, entry: OutlineEntry) => add(step, entry), find };
 }

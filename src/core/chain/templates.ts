@@ -31,10 +31,8 @@ export function putTemplate(
     if (last?.artifact === no) return toTemplate(chain, last);
     const version = (last?.version ?? 0) + 1;
     const row: TemplateRow = { name: input.name, version, artifact: no, author: input.author ?? null, createdAt: chain.clock() };
-    chain.db.run(`INSERT INTO template (project, ${columns}) VALUES (:project, :name, :version, :artifact, :author, :createdAt)`, {
-      project: chain.project,
-      ...row,
-    });
+    const insert = `INSERT INTO template (project, ${columns}) VALUES (:project, :name, :version, :artifact, :author, :createdAt)`;
+    chain.db.run(insert, { project: chain.project, ...row });
     return toTemplate(chain, row);
   });
 }

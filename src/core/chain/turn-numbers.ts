@@ -1,19 +1,12 @@
 import type { CommitSeq } from '../base/index.js';
+import type { ContextRow } from './chain.js';
 import { isTurn } from './continued-turns.js';
 import type { TurnParts } from './turn-parts.js';
 
-interface Numbered {
-  readonly seq: CommitSeq;
-  readonly parent: CommitSeq | null;
-  readonly type: string;
-  readonly checkpoint: string;
-}
+type Numbered = Pick<ContextRow, 'seq' | 'parent' | 'type' | 'checkpoint'>;
 
-/** The number of each commit's turn. */
-export interface TurnNumbers {
-  /** Undefined for a commit that is no turn. */
-  of(seq: CommitSeq): number | undefined;
-}
+/** The number of a commit's turn; undefined for a commit that is no turn. */
+export type TurnNumbers = (seq: CommitSeq) => number | undefined;
 
 /** Whether a turn begins with a commit: not with a part of an earlier turn, a state before a prompt, or what an agent did by itself. */
 export const beginsTurn = (
@@ -40,10 +33,8 @@ export function turnNumbers(nodes: readonly Numbered[], subagents: ReadonlySet<C
     turns[place] = begins || parts.partOf.has(node.seq) ? 1 : 0;
     counts[place] = before + (begins ? 1 : 0);
   }
-  return {
-    of: (seq) => {
-      const place = placeOf.get(seq);
-      return place !== undefined && turns[place] === 1 ? counts[place] : undefined;
-    },
+  return (seq) => {
+    const place = placeOf.get(seq);
+    return place !== undefined && turns[place] === 1 ? counts[place] : undefined;
   };
 }

@@ -1,8 +1,8 @@
 // Which commits are one turn: a prompt that was edited here, and what an agent or a model answered to it.
-import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, orUndefined } from '../base/index.js';
 import type { GraphRow } from '../contract/index.js';
 import { type DeltaOutline, promptAt } from '../formats/index.js';
-import { earlierParent, type ReadChain } from './chain.js';
+import { type ContextRow, earlierParent, type ReadChain } from './chain.js';
 import { grownCommits, openingOf } from './continued-turns.js';
 import { type Families, type Family, familiesOf } from './families.js';
 import { commitsOf } from './family-commits.js';
@@ -26,13 +26,7 @@ export interface TurnParts {
   readonly isIncomplete: boolean;
 }
 
-interface Node {
-  readonly seq: CommitSeq;
-  readonly parent: CommitSeq | null;
-  readonly type: string;
-  readonly forked: number | boolean;
-  readonly sessionId: string | null;
-}
+type Node = Pick<ContextRow, 'seq' | 'parent' | 'type' | 'sessionId'> & { readonly forked: number | boolean };
 
 /** A fork that ends with a prompt which nobody has answered in it. */
 interface Asked {
@@ -43,54 +37,36 @@ interface Asked {
 
 /** The runs with a fork that ends with a prompt. In other runs every commit is a row of its own, unless an agent resumed a fork. */
 export function askedRuns(chain: ReadChain, { state }: Pick<Families, 'state'>): ReadonlySet<number> {
-  return kept(
-    chain,
-    'edited prompts',
-    '',
-    state,
-    () => {
-      const forks = chain.db.all<{ run: number; artifact: ArtifactNo; format: string }>(
-        'SELECT run, artifact, format FROM context WHERE forked = 1 AND project = ?',
-        chain.project,
-      );
-      return new Set(forks.flatMap(({ run, artifact, format }) => (endsWithPrompt(chain, artifact, format) ? [run] : [])));
-    },
-    ({ size }) => size * bytesPerCommit,
-  );
+  const read = (): ReadonlySet<number> => {
+    const sql = 'SELECT run, artifact, format FROM context WHERE forked = 1 AND project = ?';
+    const forks = chain.db.rows<[number, ArtifactNo, format: string]>(sql, chain.project);
+    return new Set(forks.flatMap(([run, artifact, format]) => (endsWithPrompt(chain, artifact, format) ? [run] : [])));
+  };
+  return kept(chain, 'edited prompts', '', state, read, ({ size }) => size * bytesPerCommit);
 }
 
 function endsWithPrompt(chain: ReadChain, artifact: ArtifactNo, format: string): boolean {
-  try {
-    const last = readOutline(chain, artifact, format).entries.findLast(({ hidden }) => !hidden);
-    return last !== undefined && promptAt([last]) === 0;
-  } catch (error) {
-    // Content that is missing here may hold a prompt.
-    if (error instanceof StemmaError) return true;
-    throw error;
-  }
+  const outline = orUndefined(() => readOutline(chain, artifact, format));
+  // Content that is missing here may hold a prompt.
+  if (!outline) return true;
+  const last = outline.entries.findLast(({ hidden }) => !hidden);
+  return last !== undefined && promptAt([last]) === 0;
 }
 
-/** The number of bytes that a commit takes in the memory of turn parts, about. */
 const bytesPerCommit = 64;
 
 /** The turn parts of a family of commits, which may be kept. They depend on no other family. */
 function turnPartsOf(chain: ReadChain, family: Family): TurnParts {
   const { runs, commits, last } = family;
-  const { resumed } = chain.db.one<{ resumed: number }>('SELECT COUNT(*) AS resumed FROM resumed WHERE project = ?', chain.project) ?? { resumed: 0 };
-  return kept(
-    chain,
-    'turn parts',
-    String(runs[0]),
-    `${commits}/${last}/${resumed}`,
-    () => turnPartsIn(chain, commitsOf(chain, [family])),
-    ({ isIncomplete }) => (isIncomplete ? Number.POSITIVE_INFINITY : commits * bytesPerCommit),
-  );
+  const resumed = chain.db.value<number>('SELECT COUNT(*) FROM resumed WHERE project = ?', chain.project);
+  const bytesOf = ({ isIncomplete }: TurnParts): number => (isIncomplete ? Number.POSITIVE_INFINITY : commits * bytesPerCommit);
+  return kept(chain, 'turn parts', String(runs[0]), `${commits}/${last}/${resumed}`, () => turnPartsIn(chain, commitsOf(chain, [family])), bytesOf);
 }
 
 /** The turn parts of the family of a commit. */
 export function turnPartsAt(chain: ReadChain, { run }: { readonly run: number }): TurnParts {
   const family = familiesOf(chain).of(run);
-  return family ? turnPartsOf(chain, family) : noParts;
+  return family ? turnPartsOf(chain, family) : turnPartsIn(chain, []);
 }
 
 /** `turnFacts` of a commit. What other commits it depends on is read only where a prompt was edited here or a fork was resumed. */
@@ -101,13 +77,13 @@ export function turnFactsAt(chain: ReadChain, row: { readonly seq: CommitSeq; re
 
 /** Whether nothing on the way to the root of a run was edited here, and no fork was resumed. Then a turn depends on its commit and the one before. */
 const isApart = ({ db, project }: ReadChain, run: number): boolean =>
-  db.one<{ isApart: 0 | 1 }>(
+  db.value(
     `WITH RECURSIVE path(run) AS (
        SELECT :run UNION SELECT c.run FROM path JOIN firstParentRun r ON r.no = path.run JOIN context c ON c.seq = r.origin)
      SELECT NOT EXISTS (SELECT 1 FROM context WHERE forked = 1 AND project = :project AND run IN path)
-        AND NOT EXISTS (SELECT 1 FROM resumed WHERE project = :project) AS isApart`,
+        AND NOT EXISTS (SELECT 1 FROM resumed WHERE project = :project)`,
     { run, project },
-  )?.isApart === 1;
+  ) === 1;
 
 /** The turn of a commit, where the commit is not the whole of it: the edited prompt that it answers, or that nobody typed a prompt. */
 export function turnFacts(chain: ReadChain, seq: CommitSeq, { partOf, besides, continuations }: TurnParts): Pick<GraphRow, 'fork' | 'continues'> {
@@ -118,16 +94,6 @@ export function turnFacts(chain: ReadChain, seq: CommitSeq, { partOf, besides, c
     ...(continuations.has(seq) && { continues: true as const }),
   };
 }
-
-/** The parts of no commits. */
-export const noParts: TurnParts = {
-  partOf: new Map(),
-  besides: new Map(),
-  folded: new Set(),
-  states: new Set(),
-  continuations: new Set(),
-  isIncomplete: false,
-};
 
 const nodesAt = ({ db }: ReadChain, seqs: readonly (CommitSeq | null)[]): Node[] =>
   db.all<Node>(
@@ -163,12 +129,10 @@ class Parts implements TurnParts {
   constructor(chain: ReadChain) {
     this.#chain = chain;
     this.#grown = grownCommits(chain);
-    const rows = chain.db.all<{ sessionId: string; context: CommitSeq; parent: CommitSeq | null }>(
-      `SELECT r.sessionId, r.context, c.parent FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? AND c.forked = 1`,
-      chain.project,
-    );
-    this.#bySession = new Map(rows.map(({ sessionId, context }) => [sessionId, context] as const));
-    for (const { context, parent } of rows) this.#byParent.set(parent, [...(this.#byParent.get(parent) ?? []), context]);
+    const sql = 'SELECT r.sessionId, r.context, c.parent FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? AND c.forked = 1';
+    const rows = chain.db.rows<[sessionId: string, context: CommitSeq, parent: CommitSeq | null]>(sql, chain.project);
+    this.#bySession = new Map(rows.map(([sessionId, context]) => [sessionId, context] as const));
+    for (const [, context, parent] of rows) this.#byParent.set(parent, [...(this.#byParent.get(parent) ?? []), context]);
   }
 
   /** Adds a commit after its parent. */
@@ -251,13 +215,9 @@ class Parts implements TurnParts {
   /** The outline of a commit. One whose content is missing here counts as empty, and is read again next time. */
   #outline(seq: CommitSeq): DeltaOutline {
     const { artifact, format } = commitAt(this.#chain, seq);
-    try {
-      return readOutline(this.#chain, artifact, format);
-    } catch (error) {
-      if (!(error instanceof StemmaError)) throw error;
-      this.isIncomplete = true;
-      return { entries: [], elisions: [] };
-    }
+    const outline = orUndefined(() => readOutline(this.#chain, artifact, format));
+    this.isIncomplete ||= outline === undefined;
+    return outline ?? { entries: [], elisions: [] };
   }
 }
 

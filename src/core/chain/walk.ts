@@ -38,10 +38,9 @@ export function contributingIds(chain: ReadChain, tip: Place, stop: Walk['stop']
   const ranges = stop === 'root' ? rangesTowardsRoot(chain, tip) : windowRanges(chain, tip);
   const ids: ContextId[] = [];
   for (const { run, from, to } of ranges.reverse()) {
-    const rows = chain.db.rows<[ContextId, 0 | 1]>(
-      `SELECT id, type = 'delta' OR (type = 'snapshot' AND parent IS NULL) FROM context WHERE run = ? AND depth BETWEEN ? AND ? ORDER BY depth`,
-      ...[run, from, to],
-    );
+    const sql =
+      "SELECT id, type = 'delta' OR (type = 'snapshot' AND parent IS NULL) FROM context WHERE run = ? AND depth BETWEEN ? AND ? ORDER BY depth";
+    const rows = chain.db.rows<[ContextId, 0 | 1]>(sql, run, from, to);
     if (rows.length !== to - from + 1) return undefined;
     for (const [id, carries] of rows) if (carries || stop === 'compaction') ids.push(id);
   }
@@ -54,6 +53,23 @@ export function* newestFirst(chain: ReadChain, tip: Place): Generator<Step> {
     yield row;
     if (isResetPoint(row)) return;
   }
+}
+
+/**
+ * Follows commits towards the root up to the first one at which `find` finds something. Returns that, and the commits before which it was found, root
+ * first; without it, all of them.
+ */
+export function stepsUntil<Found>(
+  steps: Iterable<Step>,
+  find: (step: Step) => Found | undefined,
+): { readonly found: Found | undefined; readonly rest: Step[] } {
+  const rest: Step[] = [];
+  for (const step of steps) {
+    const found = find(step);
+    if (found !== undefined) return { found, rest: rest.reverse() };
+    rest.push(step);
+  }
+  return { found: undefined, rest: rest.reverse() };
 }
 
 /** The last contributing commits of a long walk, root first. Undefined if the walk has at most `most` commits. */

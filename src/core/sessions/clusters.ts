@@ -1,6 +1,6 @@
 // Clusters: families of commits that belong to the same sessions. A session is derived from its cluster alone, so a change reads one cluster again.
-import type { CommitSeq, ContextId } from '../base/index.js';
-import { type Families, type Family, familiesOf, hidingState, kept, type ReadChain } from '../chain/index.js';
+import type { CommitSeq } from '../base/index.js';
+import { type Families, type Family, familiesOf, hidingState, joining, kept, type ReadChain } from '../chain/index.js';
 
 /** An imported file, as lists of sessions need it. */
 export interface SourceFile {
@@ -25,64 +25,40 @@ export interface Cluster {
 /** The name of a cluster: its first run. */
 export const clusterName = ({ families }: Cluster): number => families[0]?.runs[0] ?? 0;
 
-export interface Clusters {
-  readonly all: readonly Cluster[];
-  at(seq: CommitSeq): Cluster | undefined;
-  /** The clusters of sessions: of their ids, or of their first commits. */
-  of(keys: Iterable<string>): ReadonlySet<Cluster>;
-}
-
-interface Found {
-  readonly all: readonly Cluster[];
-  readonly byFamily: ReadonlyMap<Family, Cluster>;
-  readonly bySession: ReadonlyMap<string, Cluster>;
-}
-
 const bytesPerFile = 400;
+const bytesOf = ({ all }: ReturnType<typeof joined>): number =>
+  all.reduce((sum, { files, families }) => sum + bytesPerFile * (1 + files.length + families.length), 0);
 
-/** The clusters of the project. */
-export function clustersOf(chain: ReadChain): Clusters {
+/** The clusters of the project; that of a commit; and those of sessions, by their ids or by their first commits. */
+export function clustersOf(chain: ReadChain) {
   const families = familiesOf(chain);
-  const { state } = chain.db.one<{ state: string }>(
+  const state = chain.db.value<string>(
     `SELECT COUNT(*) || '/' || IFNULL(MAX(no), 0) || '/' || TOTAL(size + resumeAt + importedAt % 1000003) || '/' || TOTAL(LENGTH(title)) || '/' ||
-            (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || '/' || ${hidingState} AS state
+            (SELECT IFNULL(MAX(no), 0) FROM contextVersion) || '/' || ${hidingState}
        FROM source WHERE project = ?`,
     chain.project,
-  ) ?? { state: '' };
-  const found = kept(
-    chain,
-    'clusters',
-    '',
-    `${families.state} ${state}`,
-    () => joined(chain, families),
-    ({ all }) => all.reduce((sum, cluster) => sum + bytesPerFile * (1 + cluster.files.length + cluster.families.length), 0),
   );
+  const found = kept(chain, 'clusters', '', `${families.state} ${state}`, () => joined(chain, families), bytesOf);
   const at = (seq: CommitSeq): Cluster | undefined => {
-    const row = chain.db.one<{ run: number }>('SELECT run FROM context WHERE seq = ? AND project = ?', seq, chain.project);
-    const family = row && families.of(row.run);
+    const run = chain.db.value<number>('SELECT run FROM context WHERE seq = ? AND project = ?', seq, chain.project);
+    const family = families.of(run ?? -1);
     return family && found.byFamily.get(family);
   };
   const named = (key: string): Cluster | undefined => {
     const known = found.bySession.get(key);
     if (known) return known;
-    const commit = chain.db.one<{ seq: CommitSeq }>('SELECT seq FROM context WHERE project = ? AND id = ?', chain.project, key as ContextId);
-    return commit && at(commit.seq);
+    const first = chain.db.value<CommitSeq>('SELECT seq FROM context WHERE project = ? AND id = ?', chain.project, key);
+    return first === undefined ? undefined : at(first);
   };
-  return { all: found.all, at, of: (keys) => new Set([...keys].flatMap((key) => named(key) ?? [])) };
+  const of = (keys: Iterable<string>): ReadonlySet<Cluster> => new Set([...keys].flatMap((key) => named(key) ?? []));
+  return { all: found.all, at, of };
 }
 
 /** Joins the families that share a session, an imported file, or a session that an agent continued under another id. */
-function joined(chain: ReadChain, families: Families): Found {
-  const joins = new Map<Family, Family>();
-  const first = (family: Family): Family => {
-    let at = family;
-    for (let next = joins.get(at); next; next = joins.get(at)) at = next;
-    if (at !== family) joins.set(family, at);
-    return at;
-  };
+function joined(chain: ReadChain, families: Families) {
+  const { groupOf, join: joinTwo } = joining<Family>();
   const join = (a: Family | undefined, b: Family | undefined): void => {
-    const [one, other] = [a && first(a), b && first(b)];
-    if (one && other && one !== other) joins.set(one, other);
+    if (a && b) joinTwo(a, b);
   };
   const ofSession = new Map<string, Family>();
   for (const family of families.all)
@@ -90,21 +66,17 @@ function joined(chain: ReadChain, families: Families): Found {
       join(ofSession.get(session), family);
       ofSession.set(session, family);
     }
-  const resumed = chain.db.all<{ sessionId: string; run: number }>(
-    'SELECT r.sessionId, c.run FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ?',
-    chain.project,
-  );
+  const selectResumed = 'SELECT r.sessionId, c.run FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ?';
+  const resumed = chain.db.all<{ sessionId: string; run: number }>(selectResumed, chain.project);
   for (const { sessionId, run } of resumed) {
     const original = families.of(run);
     join(ofSession.get(sessionId), original);
     if (original && !ofSession.has(sessionId)) ofSession.set(sessionId, original);
   }
   // A tool that starts a subagent may name its session and no call.
-  const started = chain.db.all<{ session: string; run: number }>(
-    `SELECT substr(s.toolCallId, 9) AS session, c.run FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND s.toolCallId LIKE 'session:%'`,
-    chain.project,
-  );
-  for (const { session, run } of started) join(ofSession.get(session), families.of(run));
+  const started = `SELECT substr(s.toolCallId, 9), c.run FROM started s JOIN context c ON c.seq = s.context
+                    WHERE s.project = ? AND s.toolCallId LIKE 'session:%'`;
+  for (const [session, run] of chain.db.rows<[string, number]>(started, chain.project)) join(ofSession.get(session), families.of(run));
   const sources = sourcesOf(chain);
   const ends = JSON.stringify(sources.flatMap(({ tips }) => tips));
   const runAt = new Map(chain.db.rows<[CommitSeq, number]>('SELECT seq, run FROM context WHERE seq IN (SELECT value FROM json_each(?))', ends));
@@ -115,16 +87,14 @@ function joined(chain: ReadChain, families: Families): Found {
     if (file.sessionId !== null) join(place, ofSession.get(file.sessionId));
     return { file, place };
   });
-  const changed = Map.groupBy(changesOf(chain), ({ run, sessionId }) => {
+  const groupAt = ({ run, sessionId }: { readonly run: number | null; readonly sessionId: string | null }): Family | undefined => {
     const family = families.of(run ?? -1) ?? ofSession.get(sessionId ?? '');
-    return family && first(family);
-  });
-  const resumedIn = Map.groupBy(resumed, ({ sessionId, run }) => {
-    const family = families.of(run) ?? ofSession.get(sessionId);
-    return family && first(family);
-  });
-  const filesOf = Map.groupBy(placed, ({ place }) => place && first(place));
-  const all = [...Map.groupBy(families.all, first)].map(([name, own]): Cluster => {
+    return family && groupOf(family);
+  };
+  const changed = Map.groupBy(changesOf(chain), groupAt);
+  const resumedIn = Map.groupBy(resumed, groupAt);
+  const filesOf = Map.groupBy(placed, ({ place }) => place && groupOf(place));
+  const all = [...Map.groupBy(families.all, groupOf)].map(([name, own]): Cluster => {
     const files = (filesOf.get(name) ?? []).map(({ file }) => file);
     const sessions = new Set(own.flatMap((family) => [...family.sessions]));
     const sizes = own.map(({ commits, last }) => [commits, last]);

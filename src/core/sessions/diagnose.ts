@@ -43,19 +43,11 @@ export function repairSession(chain: WriteChain, { sessionId, kinds, principal, 
     const base = before.length > 0 ? fork(chain, { id: onto, edits: before, ...how }).id : onto;
     return { commit: graft(chain, { id, onto: base, edits: after, ...how }), changes };
   }
-  if (edits.length === 0) return { commit: fork(chain, { id }), changes };
-  return { commit: fork(chain, { id, edits, ...how }), changes };
+  return { commit: fork(chain, edits.length === 0 ? { id } : { id, edits, ...how }), changes };
 }
 
-interface Found {
-  readonly id: ContextId;
-  /** The context that the branch continues if the record before its first one is missing. */
-  readonly onto: ContextId | undefined;
-  readonly faults: readonly Fault[];
-  readonly flaws: readonly FileFlaw[];
-}
-
-function lookAt(chain: ReadChain, sessionId: string, kinds?: readonly SessionProblemKind[]): Found {
+/** The faults of a session and the flaws of its files. `onto`: the context that the branch continues if the record before its first one is missing. */
+function lookAt(chain: ReadChain, sessionId: string, kinds?: readonly SessionProblemKind[]) {
   const id = tipOf(chain, sessionId);
   const flaws = fileFlaws(chain, sessionId).filter(({ kind }) => kinds === undefined || kinds.includes(kind));
   const onto = flaws.some(({ kind }) => kind === 'broken_parent') ? precedingOf(chain, sessionId, id) : undefined;
@@ -68,12 +60,8 @@ function precedingOf(chain: ReadChain, sessionId: string, id: ContextId): Contex
   const steps = lineage(chain, findCommit(chain, id));
   const [root] = steps;
   if (!root || steps.some(({ type }) => type !== 'delta')) return undefined;
-  return chain.db.one<{ id: ContextId }>(
-    'SELECT id FROM context WHERE +project = ? AND sessionId = ? AND forked = 0 AND seq < ? ORDER BY seq DESC LIMIT 1',
-    chain.project,
-    sessionId,
-    root.seq,
-  )?.id;
+  const before = 'SELECT id FROM context WHERE +project = ? AND sessionId = ? AND forked = 0 AND seq < ? ORDER BY seq DESC LIMIT 1';
+  return chain.db.value<ContextId>(before, chain.project, sessionId, root.seq);
 }
 
 const saidOf = ({ path, line, reason }: FileFlaw): string => `Line ${line} of ${path}: ${reason}.`;
@@ -90,7 +78,7 @@ function tipOf(chain: ReadChain, sessionId: string): ContextId {
 
 function sessionAt(chain: ReadChain, path: string): string {
   const named = 'SELECT sessionId FROM source WHERE project = ? AND path = ? AND sessionId IS NOT NULL ORDER BY no DESC LIMIT 1';
-  const [sessionId] = chain.db.column<string>(named, chain.project, path);
+  const sessionId = chain.db.value<string>(named, chain.project, path);
   if (sessionId === undefined) throw notFound(path, `the file ${path} is not imported; import it first`);
   return sessionId;
 }
@@ -128,11 +116,12 @@ type MakeFault = (kind: SessionProblemKind, message: string, fix: string, after:
 function thinkingFault({ marks, text = '', result }: ParsedEntry, isSent: boolean, fault: MakeFault): Fault[] {
   const isSealed = marks?.some((mark) => mark === 'signed' || mark === 'redacted') || result !== undefined;
   // A seal covers the text as it is, so that no repaired text has one.
-  if (isHalf(text)) return fault('lone_surrogate', 'The thinking holds half of a character.', 'Leave out the thinking.', null);
-  if (text.includes('\0')) return fault('nul', 'The thinking holds NUL characters.', 'Leave out the thinking.', null);
+  const without = (kind: SessionProblemKind, message: string): Fault[] => fault(kind, message, 'Leave out the thinking.', null);
+  if (isHalf(text)) return without('lone_surrogate', 'The thinking holds half of a character.');
+  if (text.includes('\0')) return without('nul', 'The thinking holds NUL characters.');
   if (isSealed || !isSent) return [];
-  if (text.trim() === '') return fault('empty_thinking', 'The thinking is empty and has no signature.', 'Leave out the thinking.', null);
-  return fault('unsigned_thinking', 'The thinking has no signature.', 'Leave out the thinking.', null);
+  if (text.trim() === '') return without('empty_thinking', 'The thinking is empty and has no signature.');
+  return without('unsigned_thinking', 'The thinking has no signature.');
 }
 
 function textFault(entry: ParsedEntry, fault: MakeFault): Fault[] {

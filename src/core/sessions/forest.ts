@@ -7,9 +7,9 @@ import {
   hiddenBy,
   hiddenIn,
   kept,
-  noParts,
   type ReadChain,
   runList,
+  subagentsIn,
   type TurnParts,
   turnPartsIn,
 } from '../chain/index.js';
@@ -35,42 +35,29 @@ export interface Forest {
   readonly parts: TurnParts;
 }
 
-/** The number of bytes that a commit takes in a forest, about. */
 const bytesPerCommit = 700;
 
 /** The commits of a cluster. They are read again only if one of them has changed. */
 export const forestOf = (chain: ReadChain, cluster: Cluster): Forest =>
-  kept(
-    chain,
-    'sessions of',
-    String(cluster.families[0]?.runs[0]),
-    cluster.state,
-    () => readForest(chain, cluster),
-    ({ nodes, parts }) =>
-      parts.isIncomplete ? Number.POSITIVE_INFINITY : nodes.reduce((sum, { summary }) => sum + bytesPerCommit + 2 * (summary?.length ?? 0), 0),
-  );
+  kept(chain, 'sessions of', String(cluster.families[0]?.runs[0]), cluster.state, () => readForest(chain, cluster), bytesOf);
+
+const bytesOf = ({ nodes, parts }: Forest): number =>
+  parts.isIncomplete ? Number.POSITIVE_INFINITY : nodes.reduce((sum, { summary }) => sum + bytesPerCommit + 2 * (summary?.length ?? 0), 0);
 
 /** The commits around a commit; none if it does not exist. */
 export function forestAt(chain: ReadChain, seq: CommitSeq): Forest {
   const cluster = clustersOf(chain).at(seq);
-  return cluster ? forestOf(chain, cluster) : empty;
+  return cluster ? forestOf(chain, cluster) : emptyForest(chain);
 }
 
 function readForest(chain: ReadChain, cluster: Cluster): Forest {
   const { families, ...marks } = hiddenBy(chain, familiesOf(chain), { archived: true });
   const hidden = hiddenIn(chain, marks, new Set(cluster.families.filter((family) => families.has(family))));
   const all = commitsOf(chain, cluster.families);
-  const summaries = new Map(
-    chain.db.rows<[CommitSeq, string]>(
-      'SELECT seq, summary FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? AND summary IS NOT NULL',
-      runList(cluster.families),
-      chain.project,
-    ),
-  );
+  const titled = 'SELECT seq, summary FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? AND summary IS NOT NULL';
+  const summaries = new Map(chain.db.rows<[CommitSeq, string]>(titled, runList(cluster.families), chain.project));
   const nodes = all.filter(({ seq }) => !hidden.has(seq)).map((node): ForestNode => ({ ...node, summary: summaries.get(node.seq) ?? null }));
-  const firsts =
-    'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))';
-  const started = new Set(chain.db.column<CommitSeq>(firsts, chain.project, runList(cluster.families)));
+  const started = subagentsIn(chain, cluster.families);
   const at = new Map(nodes.map((node) => [node.seq, node] as const));
   const subagentOf = new Map<CommitSeq, ForestNode>();
   const children = Map.groupBy(nodes, ({ parent }) => parent as CommitSeq);
@@ -110,7 +97,7 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
   return { nodes, hidden, at, subagentOf, children, keyOf, continuedAs, beside, parts };
 }
 
-const empty: Forest = {
+const emptyForest = (chain: ReadChain): Forest => ({
   nodes: [],
   hidden: new Set(),
   at: new Map(),
@@ -119,8 +106,8 @@ const empty: Forest = {
   keyOf: () => undefined,
   continuedAs: new Map(),
   beside: new Set(),
-  parts: noParts,
-};
+  parts: turnPartsIn(chain, []),
+});
 
 /** The commits beside the trunk of their session. `resumed` are the ids under which agents continued sessions. */
 function besideTrunk({ nodes, at, children, parts }: Pick<Forest, 'nodes' | 'at' | 'children' | 'parts'>, resumed: ReadonlySet<string>) {

@@ -22,7 +22,9 @@ function readGraph(chain: ReadChain, query: Query, unstored: UnstoredWindows): P
 
 /** Stores the first page of the graph, if it has changed. */
 export function storeFirstPage(chain: WriteChain): void {
-  if (pageIsDue(chain)) storePage(chain, readGraph(chain, firstPage, unstoredWindows));
+  if (!pageIsDue(chain)) return;
+  const data = Buffer.from(JSON.stringify(readGraph(chain, firstPage, unstoredWindows)));
+  chain.db.run('REPLACE INTO graphGroup (project, name, state, data) VALUES (?, ?, ?, ?)', chain.project, name, pageState(chain), data);
 }
 
 const pageRows = 200;
@@ -45,28 +47,20 @@ const pageState = (chain: ReadChain): string =>
 function storedPage(chain: ReadChain, { offset, limit, together, filter = {} }: Query): Page | undefined {
   const isAsked = offset === 0 && limit <= pageRows && !together && Object.values(filter).every((value) => value === undefined);
   if (!isAsked || chain.artifacts.copies.expects()) return undefined;
-  const row = chain.db.one<{ data: Uint8Array }>(
-    'SELECT data FROM graphGroup WHERE project = ? AND name = ? AND state = ?',
-    ...[chain.project, name, pageState(chain)],
-  );
-  if (!row) return undefined;
-  const { total, rows } = JSON.parse(Buffer.from(row.data).toString()) as Page;
+  const data = storedData(chain);
+  if (!data) return undefined;
+  const { total, rows } = JSON.parse(Buffer.from(data).toString()) as Page;
   const asked = rows.slice(0, limit);
-  const { intact } = chain.db.one<{ intact: number }>(
-    `SELECT COUNT(*) AS intact FROM (SELECT ${intactColumn} FROM context c WHERE project = ? AND id IN (SELECT value FROM json_each(?))) WHERE intact`,
-    chain.project,
-    JSON.stringify(asked.map(({ commit }) => commit.id)),
-  ) ?? { intact: 0 };
+  const intact = chain.db.value<number>(
+    `SELECT COUNT(*) FROM (SELECT ${intactColumn} FROM context c WHERE project = ? AND id IN (SELECT value FROM json_each(?))) WHERE intact`,
+    [chain.project, JSON.stringify(asked.map(({ commit }) => commit.id))],
+  );
   return intact === asked.length ? { total, rows: asked } : undefined;
 }
 
-/** Whether the newest rows have changed since they were stored. Never where contents come from copies elsewhere, since they come and go. */
-export const pageIsDue = (chain: ReadChain): boolean =>
-  !chain.artifacts.copies.expects() &&
-  chain.db.one('SELECT 1 FROM graphGroup WHERE project = ? AND name = ? AND state = ?', chain.project, name, pageState(chain)) === undefined;
+/** The newest rows as they are stored, if they have not changed since. */
+const storedData = (chain: ReadChain): Uint8Array | undefined =>
+  chain.db.value('SELECT data FROM graphGroup WHERE project = ? AND name = ? AND state = ?', chain.project, name, pageState(chain));
 
-/** Stores the newest rows. */
-function storePage(chain: WriteChain, page: Page): void {
-  const data = Buffer.from(JSON.stringify(page));
-  chain.db.run('REPLACE INTO graphGroup (project, name, state, data) VALUES (?, ?, ?, ?)', chain.project, name, pageState(chain), data);
-}
+/** Whether the newest rows have changed since they were stored. Never where contents come from copies elsewhere, since they come and go. */
+export const pageIsDue = (chain: ReadChain): boolean => !chain.artifacts.copies.expects() && storedData(chain) === undefined;

@@ -9,7 +9,7 @@ import { type Cluster, clusterName, clustersOf } from './clusters.js';
 import { type Forest, type ForestNode, forestOf, nodesOf, pathTo, subagentKind, turnsOn } from './forest.js';
 import { continuedSessions, type Linked, type LinkRecord, linkRecords, recently } from './links.js';
 import { type SessionMark, sessionMarks } from './marks.js';
-import { noNumbers, numbersOf, type SessionNumbers } from './numbers.js';
+import { noNumbers, numbersOf } from './numbers.js';
 import { type Made, storedClusters, storedTitles } from './stored.js';
 import { firstPrompt, firstWords, writtenTitle } from './titles.js';
 
@@ -30,7 +30,6 @@ export function readSession(chain: ReadChain, sessionId: string, facts: SessionF
 /** The rows of the session and of those around it: its subagents and the sessions that share commits with it. */
 export const rowsAround = (chain: ReadChain, sessionId: string): SessionRow[] => rowsIn(chain, clustersOf(chain).of([sessionId]), {});
 
-/** The number of bytes that a row takes in memory, about. */
 const bytesPerRow = 1_500;
 
 const rowsIn = (chain: ReadChain, clusters: Iterable<Cluster>, facts: SessionFacts): SessionRow[] => clusterRows(chain, [...clusters], facts).flat();
@@ -76,16 +75,10 @@ export function madeOf(chain: ReadChain, clusters: readonly Cluster[]): Made[] {
   const asked = sessionStates(chain, clusters, marks).map((state, at) => ({ cluster: clusters[at] as Cluster, state }));
   const unknown = asked.filter(({ cluster, state }) => recalled(chain, kind, String(clusterName(cluster)), state) === undefined);
   const stored = storedClusters(chain, unknown);
-  return asked.map(({ cluster, state }) =>
-    kept(
-      chain,
-      kind,
-      String(clusterName(cluster)),
-      state,
-      () => stored.get(cluster) ?? readRows(chain, cluster, marks),
-      (made) => made.rows.length * bytesPerRow + state.length,
-    ),
-  );
+  return asked.map(({ cluster, state }) => {
+    const read = (): Made => stored.get(cluster) ?? readRows(chain, cluster, marks);
+    return kept(chain, kind, String(clusterName(cluster)), state, read, ({ rows }) => rows.length * bytesPerRow + state.length);
+  });
 }
 
 const kind = 'session rows';
@@ -109,18 +102,41 @@ function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string,
   const parents = startersOf(chain, cluster, forest);
   const numbers = numbersOf(chain, cluster, forest, parents);
   const drifts = driftsOf(chain, [...commits.keys()]);
-  const rows = [...commits].map(([sessionId, own]) =>
-    makeRow(chain, forest, {
+  const rowOf = (sessionId: string, own: readonly ForestNode[]): SessionRow => {
+    const [mark, parent, drift] = [marks.get(sessionId), parents.get(sessionId), drifts.get(sessionId)];
+    const { count = 0, titles = [], cwd }: Partial<SessionFiles> = files.get(sessionId) ?? {};
+    const tips = tipsOf(forest, own).map(({ id }) => id);
+    const recorded = own.filter(({ forked }) => !forked);
+    const first = own[0] as ForestNode;
+    const subagent = forest.subagentOf.get(first.seq);
+    return {
       sessionId,
-      own,
-      files: files.get(sessionId),
-      parent: parents.get(sessionId),
-      mark: marks.get(sessionId),
-      numbers: { ...(numbers.get(sessionId) ?? noNumbers), ...(drifts.has(sessionId) && { drift: drifts.get(sessionId) }) },
-    }),
-  );
-  const links = [...commits].map(([sessionId, own]) => [sessionId, linkedOf(forest, own, files.get(sessionId)?.cwd)] as const);
-  return { rows, links };
+      agent: recognizeAgent(first),
+      ...(isOwnMapping(first) && { hasOwnMapping: true as const }),
+      title: mark?.title ?? sessionTitle(chain, own, titles, subagent !== undefined) ?? namelessTitle(sessionId),
+      repository: cwd === undefined ? null : repositoryAt(cwd),
+      lastAt: toTimestamp((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
+      turns: turnsOn(forest, pathTo(forest, mainTip(forest, own))).filter((node) => forest.subagentOf.get(node.seq) === subagent).length,
+      branches: tips.length,
+      ...(numbers.get(sessionId) ?? noNumbers),
+      ...(drift && { drift }),
+      errors: own.reduce((sum, { errors }) => sum + errors, 0),
+      live: false,
+      ...(parent !== undefined && parent !== sessionId && { parentSessionId: parent }),
+      ...(subagent && { subagent: subagentKind(subagent) ?? 'agent' }),
+      sources: count,
+      continuedAs: [...(forest.continuedAs.get(sessionId) ?? [])],
+      tips,
+      pinned: (mark?.pinnedAt ?? null) !== null,
+      archived: (mark?.archivedAt ?? null) !== null,
+      tags: [...(mark?.tags ?? [])],
+      ...(!isIntact(chain, first) && { damaged: true as const }),
+    };
+  };
+  return {
+    rows: [...commits].map(([sessionId, own]) => rowOf(sessionId, own)),
+    links: [...commits].map(([sessionId, own]) => [sessionId, linkedOf(forest, own, files.get(sessionId)?.cwd)] as const),
+  };
 }
 
 function linkedOf(forest: Forest, own: readonly ForestNode[], cwd: string | undefined): Linked {
@@ -136,48 +152,8 @@ function linkedOf(forest: Forest, own: readonly ForestNode[], cwd: string | unde
   };
 }
 
-interface Gathered {
-  readonly sessionId: string;
-  /** The commits in the order in which they were stored. */
-  readonly own: readonly ForestNode[];
-  readonly files: SessionFiles | undefined;
-  readonly parent: string | undefined;
-  readonly mark: SessionMark | undefined;
-  readonly numbers: SessionNumbers;
-}
-
-function makeRow(chain: ReadChain, forest: Forest, { sessionId, own, files, parent, mark, numbers }: Gathered): SessionRow {
-  const tips = tipsOf(forest, own).map(({ id }) => id);
-  const recorded = own.filter(({ forked }) => !forked);
-  const main = mainTip(forest, own);
-  const [first] = own;
-  const subagent = first && forest.subagentOf.get(first.seq);
-  return {
-    sessionId,
-    agent: recognizeAgent(first),
-    ...(isOwnMapping(first) && { hasOwnMapping: true as const }),
-    title: mark?.title ?? sessionTitle(chain, own, files?.titles ?? [], subagent !== undefined) ?? namelessTitle(sessionId),
-    repository: files?.cwd == null ? null : repositoryAt(files.cwd),
-    lastAt: toTimestamp((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
-    turns: turnsOn(forest, pathTo(forest, main)).filter((node) => forest.subagentOf.get(node.seq) === subagent).length,
-    branches: tips.length,
-    ...numbers,
-    errors: own.reduce((sum, { errors }) => sum + errors, 0),
-    live: false,
-    ...(parent !== undefined && parent !== sessionId && { parentSessionId: parent }),
-    ...(subagent && { subagent: subagentKind(subagent) ?? 'agent' }),
-    sources: files?.count ?? 0,
-    continuedAs: [...(forest.continuedAs.get(sessionId) ?? [])],
-    tips,
-    pinned: (mark?.pinnedAt ?? null) !== null,
-    archived: (mark?.archivedAt ?? null) !== null,
-    tags: [...(mark?.tags ?? [])],
-    ...(first && !isIntact(chain, first) && { damaged: true as const }),
-  };
-}
-
 const isIntact = (chain: ReadChain, { seq }: ForestNode): boolean =>
-  chain.db.one<{ intact: number }>(`SELECT ${intactColumn} FROM context c WHERE c.seq = ?`, seq)?.intact === 1;
+  chain.db.value(`SELECT ${intactColumn} FROM context c WHERE c.seq = ?`, seq) === 1;
 
 /** The format of telemetry spans. Without content they have poor titles, so a session that also has the agent's own file is titled by that. */
 const spanFormat = 'otlp-v1';
@@ -253,14 +229,12 @@ export function mainPathOf(forest: Forest, node: ForestNode): ReadonlySet<Forest
 }
 
 /** The agent that wrote a commit: by its format, else the beginning of its template. */
-function recognizeAgent(node: ForestNode | undefined): string {
-  if (!node) return '';
-  return runtimes.find((agent) => formatOfAgent(agent)?.id === node.format) ?? node.template.split(/[/@]/, 1)[0] ?? node.template;
-}
+const recognizeAgent = ({ format, template }: ForestNode): string =>
+  runtimes.find((agent) => formatOfAgent(agent)?.id === format) ?? template.split(/[/@]/, 1)[0] ?? template;
 
 /** Whether the session was read by a mapping that is not part of Stemma. A history has the name of its mapping. */
-const isOwnMapping = (node: ForestNode | undefined): boolean =>
-  node?.format === mappedFormat && !builtInMappings.some(({ name }) => name === recognizeAgent(node));
+const isOwnMapping = (node: ForestNode): boolean =>
+  node.format === mappedFormat && !builtInMappings.some(({ name }) => name === recognizeAgent(node));
 
 interface SessionFiles {
   readonly count: number;
@@ -291,11 +265,8 @@ function filesBySession(cluster: Cluster, forest: Forest): ReadonlyMap<string, S
 
 /** For each subagent the session that started it: that of the call, or else the session whose id its commits have. */
 function startersOf(chain: ReadChain, { families }: Cluster, { nodes, at, subagentOf, keyOf }: Forest): ReadonlyMap<string, string> {
-  const calls = chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(
-    startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))'),
-    chain.project,
-    runList(families),
-  );
+  const inFamilies = startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))');
+  const calls = chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(inFamilies, chain.project, runList(families));
   const found = new Map<string, string>();
   const set = (node: ForestNode | undefined, starter: string | null | undefined): void => {
     const key = node && keyOf(node);
@@ -311,12 +282,10 @@ function startersOf(chain: ReadChain, { families }: Cluster, { nodes, at, subage
     set(before && node, before && keyOf(before));
   }
   // A tool that names the session and no call.
-  const named = chain.db.all<{ context: CommitSeq; session: string }>(
-    "SELECT context, substr(toolCallId, 9) AS session FROM started WHERE project = ? AND toolCallId LIKE 'session:%'",
-    chain.project,
-  );
+  const selectNamed = "SELECT context, substr(toolCallId, 9) FROM started WHERE project = ? AND toolCallId LIKE 'session:%'";
+  const named = chain.db.rows<[CommitSeq, session: string]>(selectNamed, chain.project);
   const sessions = new Set(named.length > 0 ? nodes.map(keyOf) : []);
-  for (const { context, session } of named) if (sessions.has(session)) set(at.get(context), session);
+  for (const [context, session] of named) if (sessions.has(session)) set(at.get(context), session);
   for (const node of nodes) if (subagentOf.get(node.seq) === node) set(node, node.sessionId);
   return found;
 }

@@ -6,7 +6,7 @@ import type { Cluster } from './clusters.js';
 import type { Forest } from './forest.js';
 
 /** Figures of the calls of a session. */
-export type SessionNumbers = Pick<SessionRow, 'peakTokens' | 'limit' | 'cost' | 'drift' | 'models' | 'isOnHub'>;
+type SessionNumbers = Pick<SessionRow, 'peakTokens' | 'limit' | 'cost' | 'drift' | 'models' | 'isOnHub'>;
 
 interface Sum {
   peak: number | null;
@@ -87,12 +87,8 @@ function withStarters(key: string, parents: ReadonlyMap<string, string>): Readon
 }
 
 /** Commits whose contents only the hub holds, in a project that is open without a clone. */
-const commitsOnHub = ({ artifacts, db, project }: ReadChain, runs: string): CommitSeq[] =>
-  artifacts.copies.expects()
-    ? db.column(
-        `SELECT c.seq FROM context c JOIN artifact a ON a.no = c.artifact
-          WHERE c.run IN (SELECT value FROM json_each(?)) AND +c.project = ? AND a.gone = 'evicted'`,
-        runs,
-        project,
-      )
-    : [];
+function commitsOnHub({ artifacts, db, project }: ReadChain, runs: string): CommitSeq[] {
+  if (!artifacts.copies.expects()) return [];
+  const among = 'c.run IN (SELECT value FROM json_each(?)) AND +c.project = ?';
+  return db.column(`SELECT c.seq FROM context c JOIN artifact a ON a.no = c.artifact WHERE ${among} AND a.gone = 'evicted'`, runs, project);
+}

@@ -60,10 +60,8 @@ const pageOf = <Row>(rows: readonly Row[], { offset = 0, limit }: InputOf<'sessi
 function ordered<Row extends Sketch>(rows: readonly Row[], query: InputOf<'session.list'>): readonly Row[] {
   const ids = new Set(rows.map(({ sessionId }) => sessionId));
   const isTop = (row: Row): boolean => row.parentSessionId === undefined || !ids.has(row.parentSessionId);
-  const inside = Map.groupBy(
-    rows.filter((row) => !isTop(row)),
-    ({ parentSessionId }) => parentSessionId,
-  );
+  const subagents = rows.filter((row) => !isTop(row));
+  const inside = Map.groupBy(subagents, ({ parentSessionId }) => parentSessionId);
   const withSubagents = (row: Row): Row[] => [
     row,
     ...(inside.get(row.sessionId) ?? []).sort((a, b) => compare(a.lastAt, b.lastAt) || compare(a.sessionId, b.sessionId)).flatMap(withSubagents),

@@ -40,21 +40,18 @@ export function releaseDeleted(chain: WriteChain): Released {
   db.run('DELETE FROM temp.deletedSession');
   db.run('INSERT INTO temp.hiddenCommit SELECT value FROM json_each(?)', JSON.stringify([...hiddenCommits(chain, { archived: true })]));
   db.run('INSERT INTO temp.deletedSession SELECT sessionId FROM sessionMark WHERE project = ? AND deletedAt IS NOT NULL', project);
-  const { at } = db.one<{ at: number | null }>(
-    'SELECT MAX(deletedAt) AS at FROM (SELECT deletedAt FROM sessionMark WHERE project = ? UNION ALL SELECT deletedAt FROM branchMark WHERE project = ?)',
-    project,
-    project,
-  ) ?? { at: null };
+  const deletions = 'SELECT deletedAt FROM sessionMark WHERE project = :project UNION ALL SELECT deletedAt FROM branchMark WHERE project = :project';
+  const at = db.value<number | null>(`SELECT MAX(deletedAt) FROM (${deletions})`, { project });
   return { rows, at: at ?? 0, count: (doomed) => countSessions(chain, doomed), onFreed: () => dropTexts(chain) };
 }
 
 /** Deleted sessions that lose content. Those that were deleted together, such as a session with its subagents, count as one. */
 const countSessions = (chain: ReadChain, doomed: string): number =>
-  chain.db.one<{ count: number }>(
-    `SELECT COUNT(DISTINCT m.deletedAt) AS count FROM sessionMark m JOIN context c ON c.project = m.project AND (c.sessionId = m.sessionId OR c.id = m.sessionId)
+  chain.db.value<number>(
+    `SELECT COUNT(DISTINCT m.deletedAt) FROM sessionMark m JOIN context c ON c.project = m.project AND (c.sessionId = m.sessionId OR c.id = m.sessionId)
       WHERE m.project = ? AND m.deletedAt IS NOT NULL AND c.seq IN ${hidden} AND c.artifact IN (SELECT no FROM artifact WHERE ${doomed})`,
     chain.project,
-  )?.count ?? 0;
+  ) ?? 0;
 
 const isFreed = "artifact IN (SELECT no FROM artifact WHERE gone = 'deleted')";
 
@@ -77,8 +74,8 @@ export function bringBack(chain: ReadChain, name: string, id: string, unmark: ()
   const before = hiddenCommits(chain, { archived: true });
   unmark();
   const after = hiddenCommits(chain, { archived: true });
-  const freed = chain.db.all<{ seq: CommitSeq }>(`SELECT seq FROM context WHERE +project = ? AND ${isFreed}`, chain.project);
-  if (freed.some(({ seq }) => before.has(seq) && !after.has(seq)))
+  const freed = chain.db.column<CommitSeq>(`SELECT seq FROM context WHERE +project = ? AND ${isFreed}`, chain.project);
+  if (freed.some((seq) => before.has(seq) && !after.has(seq)))
     throw notFound(id, `Cannot bring back ${name}: its content was freed. If its agent still has the file, import that into another project.`, {
       reason: 'deleted',
     });

@@ -16,16 +16,6 @@ export interface SessionSpan {
   readonly branch: string | null;
 }
 
-/** The sessions of a cluster, and the commits whose session is not the one that their row names: null for a deleted commit. */
-export interface SessionSpans {
-  readonly name: number;
-  /** The runs of its commits, as a parameter of `run IN (SELECT value FROM json_each(?))`. */
-  readonly runs: string;
-  readonly made: Made;
-  readonly sessions: readonly SessionSpan[];
-  readonly elsewhere: ReadonlyMap<CommitSeq, string | null>;
-}
-
 /** The clusters whose stored sessions are out of date, and the names of stored clusters that are gone. */
 export function staleSpans(chain: ReadChain): ReturnType<typeof staleClusters> {
   const { all } = clustersOf(chain);
@@ -34,16 +24,18 @@ export function staleSpans(chain: ReadChain): ReturnType<typeof staleClusters> {
   return staleClusters(chain, stated);
 }
 
-/** The sessions of a cluster with the times between which they ran. */
-export function spansOf(chain: ReadChain, { cluster }: StatedCluster): SessionSpans {
+/**
+ * The sessions of a cluster with the times at which they began; the runs of its commits, as a parameter of `run IN (SELECT value FROM json_each(?))`; and
+ * the commits whose session is not the one that their row names: null for a deleted commit.
+ */
+export function spansOf(chain: ReadChain, { cluster }: StatedCluster) {
   const spans = new Map<string, { first: number; last: number; machine: string | null; branch: string | null }>();
   const elsewhere = new Map<CommitSeq, string | null>();
   const runs = runList(cluster.families);
   const read = chain.db.all<{ seq: CommitSeq; machine: string | null; branch: string | null }>(
     `SELECT c.seq, c.machine, b.branch FROM context c LEFT JOIN usageBranch b ON b.context = c.seq
       WHERE c.run IN (SELECT value FROM json_each(?)) AND +c.project = ?`,
-    runs,
-    chain.project,
+    [runs, chain.project],
   );
   const facts = new Map(read.map((row) => [row.seq, row] as const));
   const { nodes, hidden, keyOf } = forestOf(chain, cluster);
@@ -64,8 +56,10 @@ export function spansOf(chain: ReadChain, { cluster }: StatedCluster): SessionSp
   const [made] = madeOf(chain, [cluster]) as [Made];
   return {
     name: clusterName(cluster),
-    ...{ runs, made, elsewhere },
-    sessions: made.rows.map((row) => {
+    runs,
+    made,
+    elsewhere,
+    sessions: made.rows.map((row): SessionSpan => {
       const { first = 0, machine = null, branch = null } = spans.get(row.sessionId) ?? {};
       return { row, startedAt: first, machine, branch };
     }),

@@ -31,12 +31,11 @@ export function storedAt(
   isMeant: (name: number, mark: string) => boolean = () => true,
 ): ReadonlyMap<number, Made> {
   const found = chain.db
-    .all<{ run: number; mark: string; data: string }>(
+    .rows<[run: number, mark: string, data: string]>(
       'SELECT run, mark, data FROM sessionCluster WHERE project = ? AND run IN (SELECT value FROM json_each(?))',
-      chain.project,
-      JSON.stringify(names),
+      [chain.project, JSON.stringify(names)],
     )
-    .flatMap(({ run, mark, data }): [number, Made][] => (isMeant(run, mark) ? [[run, JSON.parse(data) as Made]] : []));
+    .flatMap(([run, mark, data]): [number, Made][] => (isMeant(run, mark) ? [[run, JSON.parse(data) as Made]] : []));
   const links = found.flatMap(([, made]) => made.links);
   const damaged = damagedSessions(chain, links);
   if (damaged.size === 0) return new Map(found);
@@ -65,22 +64,18 @@ function damagedSessions(chain: ReadChain, links: Made['links']): ReadonlySet<st
 
 /** Of all clusters, those whose stored sessions are out of date; and the names of stored clusters that are gone. */
 export function staleClusters(chain: ReadChain, stated: readonly StatedCluster[]): { stale: readonly StatedCluster[]; gone: readonly number[] } {
-  const rows = chain.db.all<{ run: number; mark: string }>('SELECT run, mark FROM sessionCluster WHERE project = ?', chain.project);
-  const marks = new Map(rows.map(({ run, mark }) => [run, mark] as const));
+  const marks = new Map(chain.db.rows<[run: number, mark: string]>('SELECT run, mark FROM sessionCluster WHERE project = ?', chain.project));
   const names = new Set(stated.map(({ cluster }) => clusterName(cluster)));
   return {
     stale: stated.filter(({ cluster, state }) => marks.get(clusterName(cluster)) !== markOf(state)),
-    gone: rows.map(({ run }) => run).filter((run) => !names.has(run)),
+    gone: [...marks.keys()].filter((run) => !names.has(run)),
   };
 }
 
 /** Stores the sessions of a cluster. No rule has been applied to them then. */
 export function storeCluster({ db, project }: WriteChain, { cluster, state }: StatedCluster, made: Made): void {
-  const [name, mark] = [clusterName(cluster), markOf(state)];
-  db.run(
-    'INSERT OR REPLACE INTO sessionCluster (project, run, runs, mark, data) VALUES (?, ?, ?, ?, ?)',
-    ...[project, name, runList(cluster.families), mark, JSON.stringify(made)],
-  );
+  const insert = 'INSERT OR REPLACE INTO sessionCluster (project, run, runs, mark, data) VALUES (?, ?, ?, ?, ?)';
+  db.run(insert, project, clusterName(cluster), runList(cluster.families), markOf(state), JSON.stringify(made));
 }
 
 /** The row of `derivedProgress` with the state of the project whose sessions are stored. */
@@ -95,7 +90,7 @@ const recordState = `(SELECT IFNULL(group_concat(changes || '/' || total), '') F
 
 /** A number for the text that this SQL gives, the settings for usage, and `rowsVersion`. */
 export function stateNumber(chain: ReadChain, sql: string): number {
-  const { text } = chain.db.one<{ text: string }>(`SELECT ${recordState} || ' ' || ${sql} AS text`, { project: chain.project }) ?? { text: '' };
+  const text = chain.db.value<string>(`SELECT ${recordState} || ' ' || ${sql}`, { project: chain.project });
   const whole = `${rowsVersion} ${text}${settingsState(chain)}`;
   let state = 1;
   for (let at = 0; at < whole.length; at++) state = (state * 31 + whole.charCodeAt(at)) % 4_294_967_291;
@@ -132,25 +127,20 @@ export function storedTitles(chain: ReadChain, ends: readonly ContextId[]): { ti
     chain.db.rows<[ContextId, number]>(
       `SELECT c.id, s.cluster FROM context c JOIN usageSession s ON s.project = c.project AND s.session = c.sessionId
         WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?))`,
-      chain.project,
-      JSON.stringify(ends),
+      [chain.project, JSON.stringify(ends)],
     ),
   );
   const wanted = new Set(ends);
   const names = [...new Set(clusters.values())];
   const stored = storedAt(chain, names);
   const mains = new Map([...stored.values()].flatMap(({ links }) => links.map(([session, { main }]) => [session, main] as const)));
-  const titles = chain.db
-    .all<{ session: string; title: string }>(
-      'SELECT session, title FROM usageSession WHERE project = ? AND cluster IN (SELECT value FROM json_each(?))',
-      chain.project,
-      JSON.stringify(names),
-    )
-    .flatMap(({ session, title }): [ContextId, string][] => {
-      const main = mains.get(session);
-      return main !== undefined && wanted.has(main) ? [[main, title]] : [];
-    });
-  return { titles: new Map(titles), others: ends.filter((id) => !stored.has(clusters.get(id) ?? -1)) };
+  const select = 'SELECT session, title FROM usageSession WHERE project = ? AND cluster IN (SELECT value FROM json_each(?))';
+  const titles = new Map<ContextId, string>();
+  for (const [session, title] of chain.db.rows<[string, string]>(select, chain.project, JSON.stringify(names))) {
+    const main = mains.get(session);
+    if (main !== undefined && wanted.has(main)) titles.set(main, title);
+  }
+  return { titles, others: ends.filter((id) => !stored.has(clusters.get(id) ?? -1)) };
 }
 
 /** All sessions as they are stored; undefined if one of them may have changed since. */

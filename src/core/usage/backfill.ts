@@ -44,12 +44,10 @@ export function unstoredCalls(chain: ReadChain, commits: readonly CommitSeq[]): 
 }
 
 /** Stores the calls of commits, with their prices if the list of prices is loaded. */
-const store = (chain: WriteChain, rows: readonly Row[]): void =>
-  recordCalls(
-    chain,
-    rows.map((row): CountedCommit => ({ row, calls: callsIn(chain, row) })),
-    pricerOf(chain),
-  );
+function store(chain: WriteChain, rows: readonly Row[]): void {
+  const counted = rows.map((row): CountedCommit => ({ row, calls: callsIn(chain, row) }));
+  recordCalls(chain, counted, pricerOf(chain));
+}
 
 /**
  * Stores the calls of commits whose contents have arrived after the commits, with their prices: a question about usage may wait for just these
@@ -67,14 +65,12 @@ export function countCalls(chain: WriteChain, commits: readonly CommitSeq[]): vo
 export function requireContents(chain: ReadChain, id?: ContextId): void {
   if (!chain.artifacts.copies.expects()) return;
   const among = id === undefined ? null : JSON.stringify(lineage(chain, findCommit(chain, id)).map(({ seq }) => seq));
-  const missing = chain.db.one<{ no: ArtifactNo }>(
+  const missing = chain.db.value<ArtifactNo>(
     `SELECT a.no FROM context c JOIN artifact a ON a.no = c.artifact
-      WHERE c.project = ? AND a.gone = 'evicted' AND (? IS NULL OR c.seq IN (SELECT value FROM json_each(?))) ORDER BY a.no LIMIT 1`,
-    chain.project,
-    among,
-    among,
+      WHERE c.project = :project AND a.gone = 'evicted' AND (:among IS NULL OR c.seq IN (SELECT value FROM json_each(:among))) ORDER BY a.no LIMIT 1`,
+    { project: chain.project, among },
   );
-  if (missing) chain.artifacts.read(missing.no);
+  if (missing !== undefined) chain.artifacts.read(missing);
 }
 
 /** Stores the calls of the next batch of unread commits. Returns whether more commits remain. */
@@ -86,11 +82,8 @@ export function backfillBatch(chain: WriteChain): boolean {
         chain.db.run(`DELETE FROM ${table} WHERE project = ?`, chain.project);
       noteChangedCalls(chain);
     }
-    const rows = chain.db.all<Row>(
-      `${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
-      progress.last(chain),
-      chain.project,
-    );
+    const next = `${selectRows} WHERE c.seq > ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`;
+    const rows = chain.db.all<Row>(next, progress.last(chain), chain.project);
     const some = upToBytes(rows, batch.bytes);
     store(chain, some);
     progress.readTo(chain, some.at(-1)?.seq);

@@ -1,6 +1,7 @@
 import type { ReadChain } from '../chain/index.js';
 import type { UsageFilter, UsageSessions } from '../contract/index.js';
 import type { Days } from './days.js';
+import type { CallSums } from './facts.js';
 import { moneyOf } from './prices.js';
 import { readUsageSettings } from './settings.js';
 import { sumRows } from './sums.js';
@@ -15,36 +16,25 @@ export function overBudget(chain: ReadChain, { sessionId, from, to }: UsageFilte
   const { budgets } = readUsageSettings(chain);
   const first = from === undefined ? Number.NEGATIVE_INFINITY : days.numberAt(Date.parse(from));
   const last = to === undefined ? Number.POSITIVE_INFINITY : days.numberAt(Date.parse(to) - 1);
-  const spent = new Map<number, Spent>();
-  if (budgets.day !== undefined)
-    for (const { day, cost, calls, outputs, priced } of sumRows(chain, {}, 'day', days)) {
-      if (day < first || day > last) continue;
-      const before = spent.get(day);
-      const isWhole = outputs === calls && priced === calls && before?.isWhole !== 0;
-      spent.set(day, { cost: (before?.cost ?? 0) + cost, isWhole: isWhole ? 1 : 0 });
-    }
-  const sessions = budgets.session === undefined ? [] : costsBySession(chain);
+  const rows = budgets.day === undefined ? [] : sumRows(chain, {}, 'day', days);
+  const byDay = Map.groupBy(rows, ({ day }) => day);
+  const wanted = [...byDay.keys()].filter((day) => day >= first && day <= last).sort((a, b) => b - a);
+  const select =
+    'SELECT session, SUM(cost) AS cost, SUM(outputs) AS outputs, SUM(priced) AS priced, SUM(calls) AS calls FROM usageSum WHERE project = ? GROUP BY session';
+  const sessions = budgets.session === undefined ? [] : chain.db.all<Spent & { readonly session: string }>(select, chain.project);
+  const ofSession = sessions.filter(({ session }) => sessionId === undefined || session === sessionId);
   return [
-    ...[...spent].sort(([a], [b]) => b - a).flatMap(([day, one]) => above('day', days.dayOf(day), one, budgets.day)),
-    ...sessions.flatMap(({ session, ...one }) =>
-      sessionId === undefined || session === sessionId ? above('session', session, one, budgets.session) : [],
-    ),
+    ...wanted.flatMap((day) => above('day', days.dayOf(day), byDay.get(day) ?? [], budgets.day)),
+    ...ofSession.flatMap((row) => above('session', row.session, [row], budgets.session)),
   ];
 }
 
-/** A sum of costs. It is a lower bound unless every call has an output count and a price. */
-interface Spent {
-  readonly cost: number;
-  readonly isWhole: number;
-}
+type Spent = Pick<CallSums, 'cost' | 'outputs' | 'priced' | 'calls'>;
 
-const costsBySession = (chain: ReadChain) =>
-  chain.db.all<Spent & { readonly session: string }>(
-    'SELECT session, SUM(cost) AS cost, MIN(SUM(outputs), SUM(priced)) = SUM(calls) AS isWhole FROM usageSum WHERE project = ? GROUP BY session',
-    chain.project,
-  );
-
-function above(kind: 'day' | 'session', key: string, { cost, isWhole }: Spent, budget: number | undefined): OverBudget {
-  const spent = budget !== undefined && cost > budget ? moneyOf(cost, isWhole === 1) : null;
-  return spent && budget !== undefined ? [{ kind, key, spent, budget }] : [];
+/** The sum of costs, if it is above a budget. It is a lower bound unless every call has an output count and a price. */
+function above(kind: 'day' | 'session', key: string, rows: readonly Spent[], budget = Number.POSITIVE_INFINITY): OverBudget {
+  const cost = rows.reduce((sum, row) => sum + row.cost, 0);
+  const isWhole = rows.every(({ outputs, priced, calls }) => outputs === calls && priced === calls);
+  const spent = cost > budget ? moneyOf(cost, isWhole) : null;
+  return spent ? [{ kind, key, spent, budget }] : [];
 }

@@ -86,7 +86,7 @@ function causeOf(chain: ReadChain, call: PlacedCall, recordedId: RecordedId): Pi
   const { before, begins } = call;
   if (!before || begins) return { cause: 'first' };
   if (before.model !== call.model) return { cause: 'model' };
-  const different = firstDifference(chain, before, call, recordedId);
+  const different = firstDifference(chain, recordedId(before), recordedId(call));
   if (different) return different;
   const idleMs = (call.askedAt ?? call.at) - before.at;
   // Only Claude's cache lifetimes are documented. Without renewal, no provider keeps a cache longer than an hour.
@@ -109,14 +109,8 @@ function hasLongLifetime(call: PlacedCall): boolean {
   return false;
 }
 
-/** The first difference of two recorded calls, in the order in which the cache reads their parts. */
-function firstDifference(
-  chain: ReadChain,
-  before: PlacedCall,
-  call: PlacedCall,
-  recordedId: RecordedId,
-): Pick<UsageCache, 'cause' | 'brokenAt' | 'brokenText'> | undefined {
-  const [a, b] = [recordedId(before), recordedId(call)];
+/** The first difference of two recorded calls, by their ids, in the order in which the cache reads their parts. */
+function firstDifference(chain: ReadChain, a: string | undefined, b: string | undefined) {
   if (a === undefined || b === undefined) return undefined;
   const { brokenAt } = diffRequests(chain, a, b).cache;
   return brokenAt === null ? undefined : { cause: causeAt(brokenAt), brokenAt, brokenText: differingText(chain, a, b, brokenAt) };

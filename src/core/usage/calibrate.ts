@@ -33,10 +33,8 @@ function growthsIn(chain: ReadChain, seq: CommitSeq, model: string): CountedGrow
   const entries = steps.flatMap((step) => (all.get(step) ?? []).filter((entry) => !isHidden(entry)));
   const places = new Map(entries.map(({ key }, place) => [key, place] as const));
   const calls = found
-    .flatMap((call) => {
-      const place = places.get(call.key);
-      return place === undefined ? [] : [{ call, place }];
-    })
+    .map((call) => ({ call, place: places.get(call.key) ?? -1 }))
+    .filter(({ place }) => place >= 0)
     .sort((a, b) => a.place - b.place)
     .slice(-maxCalls);
   return calls.flatMap(({ call, place }, at): CountedGrowth[] => {
@@ -85,23 +83,13 @@ export function growthsOf(chain: ReadChain, model: string, most = wanted): Count
 
 /** The ends of windows with calls of a model, latest sessions first: the last call of a session, and the commits before its compactions. */
 function* windowsOf(chain: ReadChain, model: string): Generator<CommitSeq> {
-  const sessions = chain.db.all<{ session: string }>(
-    'SELECT session FROM usageCall WHERE project = ? AND model = ? GROUP BY session ORDER BY MAX(at) DESC LIMIT ?',
-    chain.project,
-    model,
-    maxWindows,
-  );
-  for (const { session } of sessions) {
-    const last = chain.db.one<{ context: CommitSeq }>(
-      'SELECT context FROM usageCall WHERE project = ? AND session = ? AND model = ? ORDER BY at DESC LIMIT 1',
-      chain.project,
-      session,
-      model,
-    );
-    if (!last) continue;
-    yield last.context;
-    for (const { type, parent } of lineage(chain, commitAt(chain, last.context)).toReversed())
-      if (type === 'compaction' && parent !== null) yield parent;
+  const sessions = 'SELECT session FROM usageCall WHERE project = ? AND model = ? GROUP BY session ORDER BY MAX(at) DESC LIMIT ?';
+  const lastOf = 'SELECT context FROM usageCall WHERE project = ? AND session = ? AND model = ? ORDER BY at DESC LIMIT 1';
+  for (const session of chain.db.column<string>(sessions, chain.project, model, maxWindows)) {
+    const last = chain.db.value<CommitSeq>(lastOf, chain.project, session, model);
+    if (last === undefined) continue;
+    yield last;
+    for (const { type, parent } of lineage(chain, commitAt(chain, last)).toReversed()) if (type === 'compaction' && parent !== null) yield parent;
   }
 }
 
@@ -114,14 +102,9 @@ const none = '';
  */
 export function factorsOf(chain: ReadChain, model: string | null): Factors | undefined {
   if (model === null || !hasTokenizer()) return undefined;
-  const calls =
-    chain.db.one<{ calls: number }>('SELECT IFNULL(SUM(calls), 0) AS calls FROM usageSum WHERE project = ? AND model = ?', chain.project, model)
-      ?.calls ?? 0;
-  const stored = chain.db.all<{ measure: string; factor: number; calls: number }>(
-    'SELECT measure, factor, calls FROM usageFactor WHERE project = ? AND model = ?',
-    chain.project,
-    model,
-  );
+  const calls = chain.db.value<number>('SELECT IFNULL(SUM(calls), 0) FROM usageSum WHERE project = ? AND model = ?', chain.project, model) ?? 0;
+  const factorsOfModel = 'SELECT measure, factor, calls FROM usageFactor WHERE project = ? AND model = ?';
+  const stored = chain.db.all<{ measure: string; factor: number; calls: number }>(factorsOfModel, chain.project, model);
   if (measures.every((name) => stored.some(({ measure }) => measure === name)) && calls < 2 * (stored[0]?.calls ?? 0))
     return Object.fromEntries(stored.map(({ measure, factor }) => [measure, factor])) as Factors;
   const failedAt = stored.find(({ measure }) => measure === none)?.calls ?? recalled<number>(chain, 'no factors', model) ?? 0;

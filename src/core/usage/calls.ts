@@ -4,48 +4,42 @@ import type { CallsFilter, InputOf, UsageCall } from '../contract/index.js';
 import { sentSize } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { ledgerIsDue } from './ledger.js';
-import { type Placed, type PlacedCall, placedAlong, placedCalls, placedFacts, placedNumbers, placedPage } from './placed.js';
+import { type CallPage, type Placed, type PlacedCall, placedAlong, placedCalls, placedFacts, placedNumbers, placedPage } from './placed.js';
 import { windowOfCall } from './price-table.js';
 import { moneyOf } from './prices.js';
 import { type CacheFacts, type CallRow, type CallScope, isBeside, missesOf, type RequestIds, requestIds, termsOf, waitOf } from './rows.js';
 
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
 export function usageCalls(chain: ReadChain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
-  const { total, page } = selectPage(chain, query);
-  const ids = requestIds(chain, [...page, ...page.flatMap(({ before }) => before ?? [])]);
-  return { total, calls: page.map((call) => shown(chain, call, ids)) };
+  const { total, calls } = selectPage(chain, query);
+  const ids = requestIds(chain, [...calls, ...calls.flatMap(({ before }) => before ?? [])]);
+  return { total, calls: calls.map((call) => shown(chain, call, ids)) };
 }
 
 /** The most calls of a project in an answer without a limit. */
 const maxCalls = 1_000;
 
 /** The calls to show. Only a question about a context, or about misses, looks at other calls too. */
-function selectPage(
-  chain: ReadChain,
-  { id, sessionId, filter, offset = 0, limit: given, last }: InputOf<'usage.calls'>,
-): { readonly total: number; readonly page: readonly PlacedCall[] } {
+function selectPage(chain: ReadChain, { id, sessionId, filter, offset = 0, limit: given, last }: InputOf<'usage.calls'>): CallPage {
   if (last !== undefined && (id === undefined || given !== undefined || filter))
     throw badRequest('last', 'last needs id, and takes no limit and no filter.');
   if (id !== undefined && sessionId === undefined && !filter && (given ?? last) !== undefined) {
     const found = placedAlong(chain, id, last === undefined ? offset : -last, given ?? last ?? 0);
-    if (found) return { total: found.total, page: found.calls };
+    if (found) return found;
   }
   const limit = given ?? (id === undefined && sessionId === undefined && filter?.miss === undefined ? maxCalls : undefined);
-  if (id === undefined && limit !== undefined && filter?.miss === undefined) {
-    const { total, calls } = placedPage(chain, scopeOf(sessionId, filter), offset, limit);
-    return { total, page: calls };
-  }
+  if (id === undefined && limit !== undefined && filter?.miss === undefined) return placedPage(chain, scopeOf(sessionId, filter), offset, limit);
   if (id === undefined && filter?.miss !== undefined) {
     const isKnown = filter.miss && !ledgerIsDue(chain);
     const { total, numbers } = isKnown
       ? missesOf(chain, scopeOf(sessionId, filter), offset, limit ?? Number.MAX_SAFE_INTEGER)
       : numbersOf(placedFacts(chain, sessionId), filter, offset, limit);
-    return { total, page: placedNumbers(chain, sessionId, numbers) };
+    return { total, calls: placedNumbers(chain, sessionId, numbers) };
   }
   const all = placedCalls(chain, { id, sessionId });
   const matching = filter ? all.filter((call) => matches(call, filter)) : all;
   const from = last === undefined ? offset : Math.max(0, matching.length - last);
-  return { total: matching.length, page: matching.slice(from, from + (limit ?? matching.length)) };
+  return { total: matching.length, calls: matching.slice(from, from + (limit ?? matching.length)) };
 }
 
 /** The numbers of a page of the calls that match a filter. */

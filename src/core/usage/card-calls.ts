@@ -15,8 +15,7 @@ export const cardCallPrefix = 'card:';
 export function callsOfCards(chain: ReadChain, seq: CommitSeq): CallCount[] | undefined {
   const row = turnsOfCommits(chain, [seq]).get(seq);
   if (!row) return undefined;
-  const end = chain.db.one<{ endCommit: CommitSeq | null }>('SELECT endCommit FROM agentTurn WHERE no = ?', row.no)?.endCommit;
-  if (end !== seq) return [];
+  if (chain.db.value('SELECT endCommit FROM agentTurn WHERE no = ?', row.no) !== seq) return [];
   const output = idsAt(chain, row.output);
   return callsOfTurn(chain, row).map(({ requestId, at, body, reply, outputs }): CallCount => {
     const { input = null, cacheRead = null, cacheWrite = null, output: written = null } = reply?.tokens ?? {};

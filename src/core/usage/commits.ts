@@ -42,17 +42,12 @@ export function callsByCommit(chain: ReadChain, families: readonly Family[]): re
   const runs = runList(families);
   const last = chain.db.value<number | null>('SELECT MAX(no) FROM usageCall') ?? 0;
   const changes = changedCalls(chain);
-  return kept(
-    chain,
-    'calls of commits',
-    `${families[0]?.runs[0]}/${families.length}`,
-    `${changes}/${last}/${runs}`,
-    (before: KnownCalls | undefined): KnownCalls => {
-      const known = before?.changes === changes && before.runs === runs && before.last <= last ? before : undefined;
-      return { calls: joined(known?.calls ?? [], readCalls(chain, runs, known?.last ?? 0)), runs, changes, last };
-    },
-    ({ calls }) => calls.length * bytesPerRow + runs.length,
-  ).calls;
+  const read = (before: KnownCalls | undefined): KnownCalls => {
+    const known = before?.changes === changes && before.runs === runs && before.last <= last ? before : undefined;
+    return { calls: joined(known?.calls ?? [], readCalls(chain, runs, known?.last ?? 0)), runs, changes, last };
+  };
+  const [name, state] = [`${families[0]?.runs[0]}/${families.length}`, `${changes}/${last}/${runs}`];
+  return kept(chain, 'calls of commits', name, state, read, ({ calls }) => calls.length * bytesPerRow + runs.length).calls;
 }
 
 /** Adds later calls, some of which are of commits that have calls already. */
@@ -84,18 +79,14 @@ function readCalls({ db, project }: ReadChain, runs: string, after: number): Com
     `SELECT context, MIN(model) AS model, MIN(model) IS MAX(model) AND COUNT(model) IN (0, COUNT(*)) AS isOne, ${sumsOfCommit}
        FROM usageCall u ${after === 0 ? '' : 'NOT INDEXED'} WHERE context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))
         AND +project = ? AND no > ? GROUP BY context`,
-    runs,
-    project,
-    after,
+    [runs, project, after],
   );
   const [ofOne, others] = [byCommit.filter(({ isOne }) => isOne), byCommit.filter(({ isOne }) => !isOne)];
   if (others.length === 0) return ofOne;
   const byModel = db.all<CommitCalls>(
     `SELECT context, model, ${sumsOfCommit} FROM usageCall u
       WHERE context IN (SELECT value FROM json_each(?)) AND +project = ? AND no > ? GROUP BY context, model`,
-    JSON.stringify(others.map(({ context }) => context)),
-    project,
-    after,
+    [JSON.stringify(others.map(({ context }) => context)), project, after],
   );
   return [...ofOne, ...byModel];
 }
@@ -123,8 +114,7 @@ export function costsAt(chain: ReadChain, ids: readonly ContextId[]): ReadonlyMa
     `SELECT c.id, SUM(u.cost) AS cost, COUNT(*) = MIN(COUNT(u.cost), COUNT(u.output)) AS isWhole
        FROM context c JOIN usageCall u ON u.context = c.seq
       WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) GROUP BY c.seq HAVING COUNT(u.cost) + COUNT(u.input) + COUNT(u.output) > 0`,
-    chain.project,
-    JSON.stringify(ids),
+    [chain.project, JSON.stringify(ids)],
   );
   return new Map(sums.map(({ id, cost, isWhole }) => [id, moneyOf(cost, isWhole === 1)] as const));
 }
@@ -132,12 +122,9 @@ export function costsAt(chain: ReadChain, ids: readonly ContextId[]): ReadonlyMa
 /** The model of the last call of each commit. Commits whose calls name no model are omitted. */
 export function lastModels(chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, string> {
   // SQLite takes the model from the row with the highest number.
-  const rows = chain.db.all<{ seq: CommitSeq; model: string }>(
-    `SELECT context AS seq, model, MAX(no) FROM usageCall
-      WHERE context IN (SELECT value FROM json_each(?)) AND model IS NOT NULL GROUP BY context`,
-    JSON.stringify(seqs),
-  );
-  return new Map(rows.map(({ seq, model }) => [seq, model]));
+  const sql =
+    'SELECT context, model, MAX(no) FROM usageCall WHERE context IN (SELECT value FROM json_each(?)) AND model IS NOT NULL GROUP BY context';
+  return new Map(chain.db.rows<[CommitSeq, string, number]>(sql, JSON.stringify(seqs)).map(([seq, model]) => [seq, model]));
 }
 
 /** The counted inputs of the last call before a compaction and of the first call after it. */
@@ -161,13 +148,9 @@ export type UnstoredWindows = (chain: ReadChain, commits: readonly CommitSeq[]) 
 /** The graph of commits with the counts of the providers. */
 export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1], unstored: UnstoredWindows): ReturnType<typeof graph> {
   const { rows, ...rest } = graph(chain, query);
-  const seqs = new Map(
-    chain.db.rows<[id: ContextId, seq: CommitSeq]>(
-      'SELECT id, seq FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))',
-      chain.project,
-      JSON.stringify(rows.map(({ commit }) => commit.id)),
-    ),
-  );
+  const sql = 'SELECT id, seq FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))';
+  const ids = JSON.stringify(rows.map(({ commit }) => commit.id));
+  const seqs = new Map(chain.db.rows<[ContextId, CommitSeq]>(sql, chain.project, ids));
   const counted = new Map([...unstored(chain, [...seqs.values()]), ...windowsOf(chain, [...seqs.values()])]);
   return {
     ...rest,

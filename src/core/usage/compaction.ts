@@ -1,5 +1,5 @@
 import { badRequest, defined, type EntryKey, toTimestamp } from '../base/index.js';
-import { type ContextRow, commitAt, contextEntries, findChildren, findCommit, type ReadChain } from '../chain/index.js';
+import { type ContextRow, contextEntries, findChildren, findCommit, type ReadChain } from '../chain/index.js';
 import { type InputOf, lostKinds, type UsageCompaction } from '../contract/index.js';
 import { type ParsedEntry, toolClassOf } from '../formats/index.js';
 import { requireContents } from './backfill.js';
@@ -22,7 +22,8 @@ export function usageCompaction(chain: ReadChain, { id, limit = defaultLimit }: 
   const row = findCommit(chain, id);
   if (row.type !== 'compaction')
     throw badRequest('id', `${row.id} is a ${row.type}, not a compaction. \`stemma compaction SESSION\` lists the compactions of a session.`);
-  const before = entriesBefore(chain, row);
+  const parent = row.parentId;
+  const before = parent === null ? [] : contextEntries(chain, { id: parent });
   const after = contextEntries(chain, { id: row.id });
   const restored = restoredAfter(chain, row);
   const summaries = after.filter(({ entry }) => entry.kind === 'summary');
@@ -30,7 +31,6 @@ export function usageCompaction(chain: ReadChain, { id, limit = defaultLimit }: 
   const lost = found.filter(({ isMentioned }) => !isMentioned);
   const counted = compactedAt(chain, row.seq);
   const sumTokens = (entries: readonly { readonly entry: ParsedEntry }[]): number => entries.reduce((sum, { entry }) => sum + entry.tokens, 0);
-  const parent = row.parent === null ? null : commitAt(chain, row.parent).id;
   const commitsOf = new Map(before.map(({ key, commit }) => [key, commit] as const));
   return {
     commit: row.id,
@@ -63,9 +63,6 @@ export function usageCompaction(chain: ReadChain, { id, limit = defaultLimit }: 
 }
 
 type Placed = ReturnType<typeof contextEntries>;
-
-const entriesBefore = (chain: ReadChain, { parent }: ContextRow): Placed =>
-  parent === null ? [] : contextEntries(chain, { id: commitAt(chain, parent).id });
 
 /**
  * The entries that the agent itself added after the summary and before the first reply, such as files that it read again. A person's next prompt is

@@ -6,18 +6,20 @@ import {
   encodedFact,
   hasSums,
   isResetPoint,
+  newestFirst,
   outlineVersion,
   type ReadChain,
   readOutline,
   type Step,
   saveEntrySums,
   saveFact,
+  stepsUntil,
   storedFacts,
   sumsEvery,
   type WriteChain,
 } from '../chain/index.js';
 import { rememberedFacts } from '../composer/index.js';
-import { type DeltaLosses, lossSum, type OutlineEntry, type ParsedDelta } from '../formats/index.js';
+import { type DeltaLosses, lossSum, type ParsedDelta } from '../formats/index.js';
 import { commitProgress, upToBytes } from '../store/index.js';
 import { measureFacts, measureRules } from './delta-measures.js';
 import { fillerFacts } from './filler-facts.js';
@@ -49,32 +51,22 @@ const longFrom = 512;
 const version = outlineVersion * 1_000 + measureRules;
 
 function storedSums({ db }: ReadChain, { seq, id }: Pick<Step, 'seq' | 'id'>): Sums | undefined {
-  const row = db.one<{ data: string }>('SELECT data FROM usageContext WHERE context = ? AND version = ?', seq, version);
-  if (!row) return undefined;
-  const stored = parseJson(row.data) as unknown as (Sums & { readonly of: ContextId }) | undefined;
+  const data = db.value<string>('SELECT data FROM usageContext WHERE context = ? AND version = ?', seq, version);
+  const stored = data === undefined ? undefined : (parseJson(data) as unknown as (Sums & { readonly of: ContextId }) | undefined);
   // A repair may have given the number of a lost commit to another one.
   return stored?.of === id ? stored : undefined;
 }
 
-/** The window at the last commit with sums, and the contributing commits after it. Without sums, those are all commits of the window. */
-export interface WindowBefore {
-  readonly window: Sums['window'];
-  readonly rest: readonly Step[];
+/**
+ * Where the window of a commit begins to be read: the window at the last commit with sums, and the contributing commits after it. Without sums, those are
+ * all commits of the window. `isApart`: the commit itself is read in any case.
+ */
+export function windowBefore(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>, { isApart = false } = {}) {
+  const { found, rest } = stepsUntil(newestFirst(chain, tip), (step) =>
+    hasSums(step) && !(isApart && step.depth === tip.depth) ? storedSums(chain, step)?.window : undefined,
+  );
+  return { window: found, rest };
 }
-
-/** Where the window of a commit begins to be read. `isApart`: the commit itself is read in any case. */
-export function windowBefore(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>, { isApart = false } = {}): WindowBefore {
-  const rest: Step[] = [];
-  for (const step of backwards(chain, tip)) {
-    const window = hasSums(step) && !(isApart && rest.length === 0) ? storedSums(chain, step)?.window : undefined;
-    if (window) return { window, rest: rest.reverse() };
-    rest.push(step);
-    if (isResetPoint(step)) break;
-  }
-  return { window: undefined, rest: rest.reverse() };
-}
-
-const isVisible = ({ hidden }: Pick<OutlineEntry, 'hidden'>): boolean => !hidden;
 
 /** A delta, or the beginning of a context, and what other formats have no field for. */
 export interface Lost {
@@ -95,15 +87,11 @@ export const isTurn = (commit: Pick<Step, 'type' | 'parent'>): boolean => commit
 
 /** The number of turns from the root to a commit, and of their visible entries. */
 export function turnSumsOf(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>): Pick<Sums, 'turns' | 'turnEntries'> {
-  let [turns, turnEntries] = [0, 0];
-  for (const step of backwards(chain, tip)) {
-    const sums = hasSums(step) ? storedSums(chain, step) : undefined;
-    if (sums) return { turns: turns + sums.turns, turnEntries: turnEntries + sums.turnEntries };
-    if (!isTurn(step)) continue;
-    turns += 1;
-    turnEntries += readOutline(chain, step.artifact, step.format).entries.filter(isVisible).length;
-  }
-  return { turns, turnEntries };
+  const { found, rest } = stepsUntil(backwards(chain, tip), (step) => (hasSums(step) ? storedSums(chain, step) : undefined));
+  const own = rest.filter(isTurn);
+  const entriesIn = ({ artifact, format }: Step): number => readOutline(chain, artifact, format).entries.filter(({ hidden }) => !hidden).length;
+  const { turns = 0, turnEntries = 0 } = found ?? {};
+  return { turns: turns + own.length, turnEntries: own.reduce((sum, step) => sum + entriesIn(step), turnEntries) };
 }
 
 /** The commits that are read at a time, and the bytes after which a batch ends early: the tokenizer reads about 5 MB a second. */
@@ -130,18 +118,12 @@ export function* catchUpContexts(chain: WriteChain, from = longFrom): Generator<
   if (chain.db.one('SELECT 1 FROM context WHERE seq > ?', progress.last(chain))) chain.db.transaction(() => progress.readTo(chain, undefined));
 }
 
-interface Row extends Step {
-  readonly size: number | null;
-}
-
 function* storeBatch(chain: WriteChain, from: number): Generator<void> {
   const { db, project } = chain;
-  const rows = db.all<Row>(
+  const rows = db.all<Step & { readonly size: number | null }>(
     `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
        FROM context c WHERE c.seq > ? AND c.depth >= ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
-    progress.last(chain),
-    from - 1,
-    project,
+    [progress.last(chain), from - 1, project],
   );
   const some = upToBytes(rows, batch.bytes);
   // A conversation that has become long: what comes before was not measured.
@@ -193,19 +175,12 @@ function storing(chain: WriteChain, steps: readonly Step[]): () => void {
 }
 
 function storeSums(chain: WriteChain, step: Step, from: number): void {
-  const sums = orUndefined(() => sumsAt(chain, step, from), contentGone);
-  if (!sums) return;
-  chain.db.run(
-    'INSERT OR REPLACE INTO usageContext (context, version, data) VALUES (?, ?, ?)',
-    step.seq,
-    version,
-    JSON.stringify({ of: step.id, ...sums } satisfies Sums & { of: ContextId }),
-  );
-}
-
-function sumsAt(chain: ReadChain, step: Step, from: number): Sums | undefined {
-  const window = windowAt(chain, step, from);
-  return { ...turnSumsOf(chain, step), ...(window && { window }) };
+  const sums = orUndefined((): Sums => {
+    const window = windowAt(chain, step, from);
+    return { ...turnSumsOf(chain, step), ...(window && { window }) };
+  }, contentGone);
+  const insert = 'INSERT OR REPLACE INTO usageContext (context, version, data) VALUES (?, ?, ?)';
+  if (sums) chain.db.run(insert, step.seq, version, JSON.stringify({ of: step.id, ...sums }));
 }
 
 /** The most commits between two sums: a conversation that has become long is read from its beginning. */

@@ -1,10 +1,12 @@
 import { type ContextId, type EntryKey, inWords, notFound } from '../base/index.js';
 import {
   type ContextRow,
+  elisionsOf,
   factsAlong,
   findCommit,
   kept,
   outlineRows,
+  outlinesOf,
   type ReadChain,
   readOutline,
   readParsed,
@@ -102,7 +104,6 @@ export function countedInput(chain: ReadChain, id: ContextId): number | null {
   return call ? sentSize(call) : null;
 }
 
-/** The number of bytes that a measured window takes in memory, about. */
 const bytesPerWindow = 2_000;
 
 /** The measured entries that the call was sent, or all entries of the context if there is no call. */
@@ -135,7 +136,7 @@ function windowOver(
   const last = call && steps.at(-1);
   const whole = last ? steps.slice(0, -1) : steps;
   const measureOf = factsAlong(chain, measureFacts, whole);
-  const elided = elidedIn(chain, [...whole.filter((step) => measureOf(step).elides), ...(last ? [last] : [])]);
+  const elided = elisionsOf(outlinesOf(chain, [...whole.filter((step) => measureOf(step).elides), ...(last ? [last] : [])]));
   if (before && elided.size > 0) return undefined;
   const isElided = ({ kind, toolCallId }: Pick<OutlineEntry, 'kind' | 'toolCallId'>): boolean =>
     kind === 'tool_result' && toolCallId !== undefined && elided.has(toolCallId);
@@ -156,14 +157,6 @@ function beforeReply(entries: readonly ParsedEntry[], reply: EntryKey): readonly
   const end = entries.findIndex(({ key }) => key === reply);
   return end < 0 ? entries : entries.slice(0, end);
 }
-
-/** The texts that replace results, by call id. */
-const elidedIn = (chain: ReadChain, steps: readonly Step[]): ReadonlyMap<string, string> =>
-  new Map(
-    steps.flatMap(({ artifact, format }) =>
-      readOutline(chain, artifact, format).elisions.flatMap(({ toolCallIds, text }) => toolCallIds.map((id) => [id, text] as const)),
-    ),
-  );
 
 /** The entries of a delta as the model sees them. */
 const seenIn = (chain: ReadChain, { artifact, format }: Step, elided: ReadonlyMap<string, string>): ParsedEntry[] =>

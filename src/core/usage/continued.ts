@@ -43,28 +43,27 @@ export function continuedWith(chain: ReadChain, of: ContextRow, entries: readonl
 }
 
 const visible = <One extends { readonly hidden?: boolean | undefined }>(rows: readonly One[]): One[] => rows.filter(({ hidden }) => !hidden);
-const findPosition = (rows: readonly Row[], { key }: CallRow): number =>
-  Math.max(
-    0,
-    rows.findIndex((row) => row.key === key),
-  );
+const findPosition = (rows: readonly Row[], { key }: CallRow): number => {
+  const place = rows.findIndex((row) => row.key === key);
+  return Math.max(0, place);
+};
 
-interface Found {
-  readonly call: CallRow;
-  /** The commit of the context that holds the reply, and the commit in which the call was made. */
-  readonly place: CommitSeq;
-  readonly made: CommitSeq;
-}
-
-/** The last counted call of a context, of those with these replies. A snapshot has the calls of what it copies. */
-function lastCallIn(chain: ReadChain, tip: ContextRow, keys?: ReadonlySet<EntryKey>): Found | undefined {
+/**
+ * The last counted call of a context, of those with these replies; the commit of the context that holds its reply, and the commit in which it was made. A
+ * snapshot has the calls of what it copies.
+ */
+function lastCallIn(
+  chain: ReadChain,
+  tip: ContextRow,
+  keys?: ReadonlySet<EntryKey>,
+): { readonly call: CallRow; readonly place: CommitSeq; readonly made: CommitSeq } | undefined {
   for (const step of newestFirst(chain, tip)) {
     const row = commitAt(chain, step.seq);
     if (row.type === 'compaction') return undefined;
     if (row.type === 'snapshot') return row.parent === null ? undefined : lastCallIn(chain, commitAt(chain, row.parent), keys);
     const call = callsIn(chain, [row.seq]).findLast((one) => sentSize(one) !== null && (keys?.has(one.key) ?? true));
     if (call) {
-      const made = chain.db.one<{ context: CommitSeq }>('SELECT context FROM usageCall WHERE no = ?', call.no)?.context ?? row.seq;
+      const made = chain.db.value<CommitSeq>('SELECT context FROM usageCall WHERE no = ?', call.no) ?? row.seq;
       return { call, place: row.seq, made };
     }
   }
@@ -77,12 +76,9 @@ function comparedWith(chain: ReadChain, call: CallRow, made: CommitSeq, entries:
   const keys = new Set(entries.map(({ key }) => key));
   const old = new Set(sent.map(({ key }) => key));
   const cut = findPosition(entries, call);
-  return changesSince(
-    call,
-    sent.filter(({ key }) => !keys.has(key)),
-    entries.slice(0, cut).filter(({ key }) => !old.has(key)),
-    entries.slice(cut),
-  );
+  const removed = sent.filter(({ key }) => !keys.has(key));
+  const added = entries.slice(0, cut).filter(({ key }) => !old.has(key));
+  return changesSince(call, removed, added, entries.slice(cut));
 }
 
 /** Sums the entries that were removed and added before a call, and those from its reply on. */

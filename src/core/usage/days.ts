@@ -1,44 +1,35 @@
-import { badRequest, toTimestamp } from '../base/index.js';
+import { badRequest, firstWhere, toTimestamp } from '../base/index.js';
 import { dayMs, quarterMs } from './facts.js';
 
 /** The days of a time zone, numbered from 1970. */
-export interface Days {
-  /** The number of a day as SQL, from a column with a quarter of an hour. */
-  readonly numberOf: (column: string) => string;
-  /** The number of the day of a time in milliseconds. */
-  readonly numberAt: (at: number) => number;
-  /** The day with a number, such as 2026-01-31. */
-  readonly dayOf: (number: number) => string;
-}
+export type Days = ReturnType<typeof daysIn>;
 
 const quartersPerDay = dayMs / quarterMs;
 /** The shortest time between two changes of an offset. */
 const week = 7 * quartersPerDay;
 
 /** The days of a time zone between two quarters of an hour. @throws BAD_REQUEST for an unknown time zone. */
-export function daysIn(timeZone: string, first: number, last: number): Days {
+export function daysIn(timeZone: string, first: number, last: number) {
   const offsetOf = offsetsOf(timeZone);
   const steps: { readonly from: number; readonly offset: number }[] = [{ from: first, offset: offsetOf(first) }];
   for (let at = first; at < last; at += week) {
     const end = Math.min(at + week, last);
     const before = offsetOf(at);
     if (offsetOf(end) === before) continue;
-    let [low, high] = [at, end];
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2);
-      if (offsetOf(middle) === before) low = middle;
-      else high = middle;
-    }
-    steps.push({ from: high, offset: offsetOf(high) });
+    const from = firstWhere(at + 1, end, (quarter) => offsetOf(quarter) !== before);
+    steps.push({ from, offset: offsetOf(from) });
   }
   const offset = (column: string): string => {
     const cases = steps.slice(1).map(({ from, offset }) => `WHEN ${column} >= ${from} THEN ${offset}`);
     return cases.length === 0 ? String(offsetOf(first)) : `CASE ${cases.reverse().join(' ')} ELSE ${offsetOf(first)} END`;
   };
   return {
-    numberOf: (column) => `(${column} + ${offset(column)}) / ${quartersPerDay}`,
-    numberAt: (at) => Math.floor((at / quarterMs + offsetOf(Math.floor(at / quarterMs))) / quartersPerDay),
-    dayOf: (number) => toTimestamp(number * dayMs).slice(0, 10),
+    /** The number of a day as SQL, from a column with a quarter of an hour. */
+    numberOf: (column: string): string => `(${column} + ${offset(column)}) / ${quartersPerDay}`,
+    /** The number of the day of a time in milliseconds. */
+    numberAt: (at: number): number => Math.floor((at / quarterMs + offsetOf(Math.floor(at / quarterMs))) / quartersPerDay),
+    /** The day with a number, such as 2026-01-31. */
+    dayOf: (number: number): string => toTimestamp(number * dayMs).slice(0, 10),
   };
 }
 

@@ -59,13 +59,13 @@ export function parseTemplate(template: string): { readonly agent: string; reado
   return slash < 0 ? { agent: template, subagent: '' } : { agent: template.slice(0, slash), subagent: template.slice(slash + 1) || 'agent' };
 }
 
-/** The calls that one statement stores. They belong to the same session and agent. */
-interface Batch {
-  readonly sums: readonly Sum[];
-  readonly calls: readonly CallCount[];
-  readonly costs: readonly (number | null)[];
-  /** The values of `own` of each call, one after the other. */
-  readonly values: (string | number | null)[];
+/** A call to store. One statement stores calls of the same session and agent. */
+interface NewCall {
+  readonly call: CallCount;
+  readonly sum: Sum;
+  readonly cost: number | null;
+  /** The values of `own`. */
+  readonly values: readonly (string | number | null)[];
 }
 
 /** Stores the calls of commits. Call it inside a transaction. A known call is not counted again. Without `price`, they are priced later. */
@@ -74,10 +74,10 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>,
   const stale = new Set<string>();
   /** The sessions with an agent's own sum, which may come after all calls that it covers. */
   const summed = new Set<string>();
-  let batch = { sums: [] as Sum[], calls: [] as CallCount[], costs: [] as (number | null)[], values: [] as (string | number | null)[] };
+  let batch: NewCall[] = [];
   const flush = (): void => {
     insert(chain, batch, stale);
-    batch = { sums: [], calls: [], costs: [], values: [] };
+    batch = [];
   };
   let sum: Sum | undefined;
   for (const { row, calls } of commits) {
@@ -98,22 +98,20 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>,
       const model = call.model ?? '';
       const quarter = Math.trunc(at / quarterMs);
       if (sum?.model !== model || sum.quarter !== quarter) sum = sumAt(added, { session, agent, subagent, model, quarter });
-      batch.sums.push(sum);
-      batch.calls.push(call);
-      batch.values.push(call.id, row.seq, call.key, call.model, at, endedAt, parseTime(call.askedAt));
-      batch.costs.push(pushFacts(batch.values, call, at, price));
-      if (batch.calls.length === callsPerInsert) flush();
+      const values = [call.id, row.seq, call.key, call.model, at, endedAt, parseTime(call.askedAt)];
+      const cost = pushFacts(values, call, at, price);
+      if (batch.push({ call, sum, cost, values }) === callsPerInsert) flush();
     }
   }
   flush();
   const sessions = [...summed, ...[...added.values()].map(({ session }) => session)];
   for (const session of settleTotals(chain, new Set(sessions))) stale.add(session);
   if (stale.size > 0) sumSessions(chain, [...stale]);
-  for (const each of added.values()) if (each.counts[0] !== 0 && !stale.has(each.session)) storeSum(chain, each);
+  for (const each of added.values()) if (each.calls !== 0 && !stale.has(each.session)) storeSum(chain, each);
 }
 
 /** Adds the rest of a call's values. Returns its cost, if it is known. */
-function pushFacts(values: Batch['values'], call: CallCount, at: number, price: Pricer | undefined): number | null {
+function pushFacts(values: (string | number | null)[], call: CallCount, at: number, price: Pricer | undefined): number | null {
   const { model, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, prompt = null, does = null, limit = null } = call;
   const [found = null, windowTokens = null] = [call.flaw, call.window];
   const terms = call.terms ? JSON.stringify(call.terms) : null;
@@ -128,19 +126,19 @@ function pushFacts(values: Batch['values'], call: CallCount, at: number, price: 
  * Stores calls. A batch of new calls adds to the sums. Otherwise, a call may be a copy of a call in an earlier commit: the copy is recorded, and the
  * sums of its session become stale.
  */
-function insert(chain: WriteChain, { sums, calls, costs, values }: Batch, stale: Set<string>): void {
-  const [first] = sums;
+function insert(chain: WriteChain, batch: readonly NewCall[], stale: Set<string>): void {
+  const first = batch[0]?.sum;
   if (!first) return;
   const common = [chain.project, first.session, first.agent, first.subagent];
-  const valuesOf = (at: number): Batch['values'] => values.slice(at * own.length, (at + 1) * own.length);
-  if (chain.db.run(insertSome[calls.length] as string, common, values).changes === calls.length) {
-    for (const [at, call] of calls.entries()) addCall(sums[at] ?? first, call, costs[at] ?? null);
+  const all = batch.flatMap(({ values }) => values);
+  if (chain.db.run(insertSome[batch.length] as string, common, all).changes === batch.length) {
+    for (const { call, sum, cost } of batch) if (!call.replayed) addCall(sum, call, cost);
     return;
   }
   stale.add(first.session);
-  for (const [at, call] of calls.entries()) {
-    const [, context = null, key = null, , when = null] = valuesOf(at);
-    const row = chain.db.one<Stored>(joinOne, common, valuesOf(at));
+  for (const { call, values } of batch) {
+    const [, context = null, key = null, , when = null] = values;
+    const row = chain.db.one<Stored>(joinOne, common, values);
     if (row && row.priced === null) stale.add(row.session);
     if (!row || row.context === context) continue;
     const isOwner = row.replayed !== null && !call.replayed;
@@ -190,34 +188,40 @@ export interface Summed {
   readonly quarter: number;
 }
 
-/** The numbers that an import adds to a sum: one for each name in `sums`, in that order. */
-interface Sum extends Summed {
-  readonly counts: number[];
-}
+/** What an import adds to a sum. */
+type Sum = Summed & CallSums;
 
 function sumAt(added: Map<string, Sum>, summed: Summed): Sum {
   const name = Object.values(summed).join('\n');
-  const known = added.get(name);
-  if (known) return known;
-  const sum = { ...summed, counts: Array<number>(sums.length).fill(0) };
+  const sum = added.get(name) ?? { ...summed, ...zeroSums() };
   added.set(name, sum);
   return sum;
 }
 
-function addCall({ counts }: Sum, { input, cacheRead, cacheWrite, output, replayed }: CallCount, cost: number | null): void {
-  if (replayed) return;
-  const add = (at: number, count: number): void => {
-    counts[at] = (counts[at] ?? 0) + count;
-  };
-  add(0, 1);
-  for (const [at, tokens] of [input, cacheRead, cacheWrite, output].entries()) {
-    if (tokens === null) continue;
-    add(1 + at, tokens);
-    add(5 + at, 1);
+/** The sums of no calls. */
+export const zeroSums = (): CallSums => Object.fromEntries(sums.map((name) => [name, 0])) as CallSums;
+
+/** Each count of a call, with the number of calls for which it is known. */
+const counters = [
+  ['input', 'inputs'],
+  ['cacheRead', 'cacheReads'],
+  ['cacheWrite', 'cacheWrites'],
+  ['output', 'outputs'],
+] as const;
+
+/** Adds a call to sums. */
+export function addCall(to: CallSums, call: Pick<CallTokens, (typeof counters)[number][0]>, cost: number | null): void {
+  to.calls += 1;
+  if (cost !== null) {
+    to.cost += cost;
+    to.priced += 1;
   }
-  if (cost === null) return;
-  add(9, 1);
-  add(10, cost);
+  for (const [name, known] of counters) {
+    const count = call[name];
+    if (count === null) continue;
+    to[name] += count;
+    to[known] += 1;
+  }
 }
 
 const modelKey = 'project, session, agent, subagent, model';
@@ -232,10 +236,12 @@ const addToSession = addSums(
   'first = min(first, excluded.first), quarter = max(quarter, excluded.quarter), ',
 );
 
-function storeSum({ db, project }: WriteChain, { session, agent, subagent, model, quarter, counts }: Sum): void {
+function storeSum({ db, project }: WriteChain, sum: Sum): void {
+  const { session, agent, subagent, model, quarter } = sum;
   const keys = [project, session, agent, subagent, model];
-  db.run(addToQuarter, ...keys, quarter, ...counts);
-  db.run(addToSession, ...keys, quarter, quarter, ...counts);
+  const counts = sums.map((name) => sum[name]);
+  db.run(addToQuarter, keys, quarter, counts);
+  db.run(addToSession, keys, quarter, quarter, counts);
 }
 
 /** The sums of calls, as columns of a SELECT from `usageCall`. */
@@ -249,6 +255,20 @@ export const sumsOfSums = (table: string): string => sums.map((name) => `SUM(${t
 
 /** The calls that sums count: those that the session made itself. */
 export const isCounted = 'replayed IS NULL';
+
+/** Sessions in batches, each of which has at least so many calls. The last one may have fewer. */
+export function* batchesOf<Session extends { readonly calls: number }>(sessions: Iterable<Session>, most: number): Generator<Session[]> {
+  let batch: Session[] = [];
+  let calls = 0;
+  for (const session of sessions) {
+    batch.push(session);
+    calls += session.calls;
+    if (calls < most) continue;
+    yield batch;
+    [batch, calls] = [[], 0];
+  }
+  if (batch.length > 0) yield batch;
+}
 
 /** The row of `derivedProgress` that counts changes of stored calls. */
 const changesName = 'changed calls';

@@ -1,7 +1,7 @@
 // What the list of fillers needs of each entry of a delta. Deltas never change, so the facts are stored, and the list reads no content.
 import { sha256Of } from '../artifacts/index.js';
 import { defined, type EntryKey, parseJson } from '../base/index.js';
-import { type ContextRow, contextEntriesInTurn, type DeltaFacts, outlineRows, type ReadChain } from '../chain/index.js';
+import { type ContextRow, contextEntries, type DeltaFacts, outlineRows, type ReadChain } from '../chain/index.js';
 import type { PartKind, UsageFiller } from '../contract/index.js';
 import { askedLine, isHidden, outlineOfParsed, type ParsedDelta, type ParsedEntry, patchedFiles, toolLine } from '../formats/index.js';
 import { pathIn } from './mentions.js';
@@ -83,7 +83,7 @@ export const fillerFacts: DeltaFacts<FillerFact[]> = { name: 'filler', version: 
 /** The facts of the visible entries of a context, in order. Replaced results are read as the model sees them. */
 export function shownFacts(chain: ReadChain, tip: ContextRow): FillerFact[] {
   const { rows } = outlineRows(chain, { id: tip.id });
-  return [...contextEntriesInTurn(chain, { id: tip.id })].map(({ entry }, at) => factOf(entry, rows[at]?.head, rows[at]?.tokens ?? entry.tokens));
+  return contextEntries(chain, { id: tip.id }).map(({ entry }, at) => factOf(entry, rows[at]?.head, rows[at]?.tokens ?? entry.tokens));
 }
 
 /** An entry as the list of fillers shows it. */

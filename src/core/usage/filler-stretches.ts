@@ -1,17 +1,19 @@
 // The columns of fillers of every 64 commits of a long context, so that its list reads a hundred rows and not one for each commit.
 
-import { type CommitSeq, type ContextId, type EntryKey, numberOf } from '../base/index.js';
+import { attempt, type CommitSeq, type ContextId, type EntryKey, numberOf } from '../base/index.js';
 import {
   type CommitRange,
   commitAt,
   deltaKey,
   hasSums,
+  isMarked,
   isResetPoint,
   newestFirst,
   outlinesOf,
   type ReadChain,
   type Step,
   saveFact,
+  stepsUntil,
   storedFacts,
   sumsEvery,
   type WriteChain,
@@ -41,14 +43,8 @@ const name = 'filler stretch';
 const version = (): number => fillerFacts.version() * 10 + 2;
 
 /** The steps up to a commit with sums that are its stretch. */
-function stepsTo(chain: ReadChain, last: Pick<Step, 'run' | 'depth'>, commits: number): Step[] {
-  const steps: Step[] = [];
-  for (const step of newestFirst(chain, last)) {
-    steps.push(step);
-    if (steps.length === commits) break;
-  }
-  return steps.reverse();
-}
+const stepsTo = (chain: ReadChain, last: Pick<Step, 'run' | 'depth'>, commits: number): Step[] =>
+  [...newestFirst(chain, last).take(commits)].reverse();
 
 /** Stores the columns up to a commit with sums, unless a delta replaces earlier results or its facts are not stored. Call it inside a transaction. */
 export function saveStretch(chain: WriteChain, last: Step): void {
@@ -68,10 +64,7 @@ export function saveStretch(chain: WriteChain, last: Step): void {
 }
 
 /** The places of the first entries of replies in parts of a context, in no order. Of entries with the same key, the last counts. */
-export function replyPlaces(
-  parts: readonly { readonly columns: Pick<FillerColumns, 'keys'>; readonly from: number }[],
-  replies: readonly EntryKey[],
-): number[] {
+export function replyPlaces(parts: readonly { readonly columns: FillerColumns; readonly from: number }[], replies: readonly EntryKey[]): number[] {
   const numbers = replies.map(numberOf);
   const wanted = numberList(numbers.length);
   for (const number of numbers) wanted.add(number);
@@ -90,13 +83,8 @@ export const elides = (chain: ReadChain, steps: readonly Step[]): boolean => out
 /** The commits of a context in stretches, oldest first, and those after the last one. Without stored stretches, the rest is all of it. */
 export function stretchesTo(chain: ReadChain, tip: Step): { readonly stretches: readonly FillerStretch[]; readonly rest: readonly Step[] } {
   const stored = storedStretches(chain, tip);
-  const rest: Step[] = [];
-  for (const step of newestFirst(chain, tip)) {
-    const stretches = hasSums(step) ? stretchesFrom(stored, step.depth) : undefined;
-    if (stretches) return { stretches, rest: rest.reverse() };
-    rest.push(step);
-  }
-  return { stretches: [], rest: rest.reverse() };
+  const { found, rest } = stepsUntil(newestFirst(chain, tip), (step) => (hasSums(step) ? stretchesFrom(stored, step.depth) : undefined));
+  return { stretches: found ?? [], rest };
 }
 
 /** The stretches from the beginning of the context up to a depth; undefined if one is missing. */
@@ -112,28 +100,19 @@ function stretchesFrom(stored: ReadonlyMap<number, FillerStretch>, to: number): 
 }
 
 /** The stored stretches in the window of a commit, by the depth of their last commit. */
-function storedStretches({ db, ...chain }: ReadChain, tip: Step): ReadonlyMap<number, FillerStretch> {
+function storedStretches(chain: ReadChain, tip: Step): ReadonlyMap<number, FillerStretch> {
   const found = new Map<number, FillerStretch>();
-  for (const { run, from, to } of windowRanges({ db, ...chain }, tip))
-    for (const [id, depth, data] of db.rows<[ContextId, number, Uint8Array]>(
+  for (const { run, from, to } of windowRanges(chain, tip))
+    for (const [id, depth, data] of chain.db.rows<[ContextId, number, Uint8Array]>(
       `SELECT c.id, c.depth, f.data FROM context c CROSS JOIN deltaFact f ON f.artifact = c.artifact AND f.format = c.format AND f.name = ? AND f.version = ?
-        WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND c.depth % ${sumsEvery} = ${sumsEvery - 1}`,
-      ...[name, version(), run, from, to],
+        WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND ${isMarked}`,
+      [name, version(), run, from, to],
     )) {
-      const stretch = readStretch(data);
+      const stretch = attempt(() => unpackColumns<Omit<FillerStretch, keyof FillerColumns>>(data));
       // Another commit with the same content may have stored its own.
       if (stretch?.of === id && stretch.depth === depth) found.set(depth, stretch);
     }
   return found;
-}
-
-/** The stretch in stored bytes; undefined if they are damaged. */
-function readStretch(data: Uint8Array): FillerStretch | undefined {
-  try {
-    return unpackColumns<Omit<FillerStretch, keyof FillerColumns>>(data);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The commit in which an entry of a stretch is described, and that commit's first entry; no commit if only the whole stretch describes it. */

@@ -1,12 +1,12 @@
-import { type ContextId, type EntryKey, numberOf } from '../base/index.js';
+import { type ContextId, type EntryKey, firstWhere, numberOf } from '../base/index.js';
 import { type ContextRow, factsAlong, findCommit, type ReadChain, type Step, walk, windowRanges } from '../chain/index.js';
-import type { InputOf, PartKind, UsageFiller } from '../contract/index.js';
+import type { InputOf, UsageFiller } from '../contract/index.js';
 import { requireContents } from './backfill.js';
 import { areApart, columnsOf, type FillerColumns } from './filler-columns.js';
 import { describe, type FillerFact, fillerFacts, rowName, shownFacts } from './filler-facts.js';
 import { commitAtEntry, elides, type FillerStretch, replyPlaces, stepsOf, stretchesTo } from './filler-stretches.js';
 import { numberList } from './number-list.js';
-import { offeredIn, serverGroup } from './offered.js';
+import { type Offered, offeredIn, serverGroup } from './offered.js';
 import { callRowsIn, rangesWithin, replyKeysIn } from './rows.js';
 import { lastCallOf } from './window.js';
 
@@ -28,7 +28,6 @@ export interface FillerSizes {
   readonly describe: (place: number) => UsageFiller;
 }
 
-/** The default number of fillers. */
 const fewFillers = 1_000;
 
 /**
@@ -87,7 +86,7 @@ export function fillerSizes(chain: ReadChain, id: ContextId): FillerSizes {
   const calls = callsAfter(parts, columns, replies);
   const { repeats, firstOf } = repeatsIn(columns.digests, count);
   const used = new Set(parts.flatMap((part) => part.columns.used));
-  const further = offered.map(({ kind, tool, tokens }) => offeredFiller(kind, tool, tokens, { used, calls: replies.length }));
+  const further = offered.map((one) => offeredFiller(one, used, replies.length));
   const unused = new Uint8Array(count);
   for (const [at, filler] of further.entries()) {
     columns.tokens[entries + at] = filler.tokens;
@@ -170,7 +169,7 @@ function wholePart(chain: ReadChain, tip: ContextRow): Part {
 function openDescriptions(parts: readonly Part[]) {
   const known = new Map<number, ReturnType<typeof describe>>();
   return (place: number) => {
-    const part = parts[firstAfter(parts.length, (at) => (parts[at] as Part).from, place) - 1] as Part;
+    const part = parts[firstWhere(0, parts.length, (at) => (parts[at] as Part).from > place) - 1] as Part;
     const { at, commit } = part.stretch ? commitAtEntry(part.stretch, place - part.from) : { at: 0, commit: undefined };
     const from = part.from + at;
     const entries = known.get(from) ?? describe(part.facts(commit));
@@ -207,34 +206,17 @@ function callsAfter(parts: readonly Part[], { tokens }: { readonly tokens: Float
       const place = from + at;
       if (earlier) tokens[earlier.place] = 0;
       const first = earlier?.first ?? place;
-      calls[place] = replies.length - firstAfter(replies.length, (number) => replies[number] as number, first);
+      calls[place] = replies.length - firstWhere(0, replies.length, (at) => (replies[at] as number) > first);
       latest.set(beginning, { first, place });
     }
   return calls;
 }
 
 /** What a recorded request contains beside the entries. */
-function offeredFiller(
-  kind: PartKind,
-  tool: string | undefined,
-  tokens: number,
-  { used, calls }: { readonly used: ReadonlySet<string>; readonly calls: number },
-): UsageFiller {
+function offeredFiller({ kind, tool, tokens }: Offered, used: ReadonlySet<string>, calls: number): UsageFiller {
   const filler = { kind, tokens, calls, tokenCalls: tokens * calls };
   if (tool === undefined) return filler;
   const isUnused = !used.has(tool);
   const group = serverGroup(tool) ?? (isUnused ? 'Tools never used' : 'Tools that were used');
   return { ...filler, tool, group, ...(isUnused && { unused: true }) };
-}
-
-/** The number of items in a sorted list that are at most a value. */
-function firstAfter(length: number, valueAt: (at: number) => number, value: number): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (valueAt(middle) <= value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -48,11 +48,7 @@ export function fitFactors(growths: readonly CountedGrowth[]): Factors {
 /** The fewest growths with a measure from which a factor is computed. */
 const fewest = 8;
 
-interface FitRow {
-  readonly tokens: number;
-  readonly sizes: readonly number[];
-  readonly fixed: number;
-}
+type FitRow = Pick<CountedGrowth, 'tokens'> & { readonly sizes: readonly number[]; readonly fixed: number };
 
 const fixedPart = (added: Measures, used: readonly Measure[]): number =>
   measures.reduce((sum, name) => (used.includes(name) ? sum : sum + unknown[name] * (added[name] ?? 0)), 0);

@@ -26,7 +26,7 @@ export { usageSessions } from './sessions.js';
 export { settingsState, withPrices } from './settings.js';
 export { pricesShown } from './shown-prices.js';
 export { usageSides } from './sides.js';
-export { type FactPartition, factPartitions } from './tables.js';
+export { type FactPartition, factPartitions, monthOfDay } from './tables.js';
 export { loadTokenizer, withTokenizer } from './tokenizer.js';
 export { driftsOf } from './totals.js';
 export { type Lasted, lastedIn, lossesAlong, type TurnEntries, type TurnFacts, turnEntriesIn, turnFacts } from './turn-facts.js';

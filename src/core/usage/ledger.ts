@@ -1,7 +1,7 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { sentSize } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
-import { dayMs, isCounted } from './facts.js';
+import { batchesOf, dayMs, isCounted } from './facts.js';
 import { type PlacedCall, placedCalls } from './placed.js';
 import { windowOfCall } from './price-table.js';
 import { requestIds, waitOf } from './rows.js';
@@ -39,22 +39,12 @@ export const ledgerIsDue = (chain: ReadChain): boolean => staleSessions(chain).l
  * are computed again. Yields after each transaction.
  */
 export function* catchUpLedger(chain: WriteChain): Generator<void> {
-  let some: Stale[] = [];
-  let calls = 0;
-  const flush = (): void => {
+  for (const some of batchesOf(staleSessions(chain), callsAtOnce)) {
     chain.db.transaction(() => {
       for (const each of some) storeSession(chain, each);
     });
-    [some, calls] = [[], 0];
-  };
-  for (const each of staleSessions(chain)) {
-    some.push(each);
-    calls += each.calls;
-    if (calls < callsAtOnce) continue;
-    flush();
     yield;
   }
-  if (some.length > 0) flush();
 }
 
 /** Deletes the text of the sums of Usage, because one of them changes. It is written again when the project is idle. */
@@ -80,8 +70,7 @@ function storeSession(chain: WriteChain, { session, mark, calls }: Stale): void 
             IFNULL(SUM(l.miss), 0), IFNULL(SUM(l.lostCost), 0), IFNULL(SUM(l.waitMs), 0)
        FROM usageCall u LEFT JOIN usageLedger l ON l.call = u.no
       WHERE u.project = ? AND u.session = ? AND u.${isCounted} GROUP BY 1, 2, 3, 4, 5, 6`,
-    project,
-    session,
+    [project, session],
   );
   db.run('INSERT OR REPLACE INTO usageSliced (project, session, mark) VALUES (?, ?, ?)', project, session, mark);
 }

@@ -4,7 +4,7 @@ import { countTokens } from '../formats/index.js';
 import { type CallRow, requestIds, statedIn } from './rows.js';
 
 /** A part of a recorded request that is not an entry: its system prompt, or a tool that it offers. */
-interface Offered {
+export interface Offered {
   readonly kind: 'system' | 'tools';
   /** The name of the tool. */
   readonly tool?: string | undefined;

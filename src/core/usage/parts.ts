@@ -86,7 +86,6 @@ export function openWindow(before: WindowState = { kinds: {}, message: null }) {
   };
 }
 
-/** The number of bytes that measures take in memory, about. */
 const bytesPerMeasures = 200;
 
 /** The system prompt and tools that a recorded request contains. Many requests share them, and a text never changes. */

@@ -1,5 +1,5 @@
 import { type CommitSeq, type ContextId, once } from '../base/index.js';
-import { earlierParent, findCommit, lineage, type ReadChain } from '../chain/index.js';
+import { type ContextRow, earlierParent, findCommit, lineage, type ReadChain } from '../chain/index.js';
 import type { InputOf } from '../contract/index.js';
 import { requireContents } from './backfill.js';
 import {
@@ -53,7 +53,7 @@ function inOrder(calls: readonly CallRow[], seqs: readonly CommitSeq[]): CallRow
 }
 
 /** Some calls in order, and the number of all. */
-interface CallPage {
+export interface CallPage {
   readonly total: number;
   readonly calls: PlacedCall[];
 }
@@ -95,16 +95,13 @@ export function placedPage(chain: ReadChain, scope: CallScope, offset: number, l
 
 /** The calls of a page, each with its predecessor among the calls of a session or of the project. */
 function linked(chain: ReadChain, sessionId: string | undefined, page: readonly CallRow[]): PlacedCall[] {
-  const links = linksAt(chain, page);
-  const parents = [...links.values()].flatMap(({ parent }) => (parent === null || links.has(parent) ? [] : [parent]));
-  const commits = [...links.keys(), ...parents];
+  const { own: links, linkOf } = openLinks(chain, page);
+  const commits = [...new Set(links.flatMap(({ seq, parent }) => (parent === null ? [seq] : [seq, parent])))];
   const isAsked = (call: CallRow): boolean => !isBeside(call) && (sessionId === undefined || call.session === sessionId);
   const made = new Map<CommitSeq, CallRow[]>(commits.map((commit) => [commit, []]));
   for (const call of callsMadeIn(chain, commits)) if (isAsked(call)) made.get(call.context)?.push(call);
   const madeIn = (commit: CommitSeq): readonly CallRow[] => {
-    const known = made.get(commit);
-    if (known) return known;
-    const calls = callsMadeIn(chain, [commit]).filter(isAsked);
+    const calls = made.get(commit) ?? callsMadeIn(chain, [commit]).filter(isAsked);
     made.set(commit, calls);
     return calls;
   };
@@ -113,10 +110,10 @@ function linked(chain: ReadChain, sessionId: string | undefined, page: readonly 
     const own = madeIn(call.context);
     const earlier = own[own.findIndex(({ no }) => no === call.no) - 1];
     if (earlier) return { before: link(earlier), begins: false };
-    let at = links.get(call.context) ?? linkAt(chain, call.context);
+    let at = linkOf(call.context);
     let begins = at?.type !== 'delta';
     for (let parent = at?.parent ?? null; parent !== null; parent = at?.parent ?? null) {
-      at = links.get(parent) ?? linkAt(chain, parent);
+      at = linkOf(parent);
       begins ||= at?.type === 'compaction';
       const last = madeIn(parent).at(-1);
       if (last) return { before: link(last), begins };
@@ -138,32 +135,25 @@ function linked(chain: ReadChain, sessionId: string | undefined, page: readonly 
   return page.map(link);
 }
 
-const linkAt = (chain: ReadChain, seq: CommitSeq): Link | undefined =>
-  chain.db.one<Link>(`SELECT seq, ${earlierParent}, type FROM context WHERE seq = ?`, seq);
+type Link = Pick<ContextRow, 'seq' | 'parent' | 'type'>;
 
-/** The commits of calls. */
-function linksAt(chain: ReadChain, calls: readonly Pick<CallRow, 'context'>[]): Map<CommitSeq, Link> {
+/** The commits of calls, and what finds these and others. */
+function openLinks({ db }: ReadChain, calls: readonly Pick<CallRow, 'context'>[]) {
+  const select = `SELECT seq, ${earlierParent}, type FROM context WHERE seq`;
   const wanted = JSON.stringify([...new Set(calls.map(({ context }) => context))]);
-  const links = chain.db.all<Link>(`SELECT seq, ${earlierParent}, type FROM context WHERE seq IN (SELECT value FROM json_each(?))`, wanted);
-  return new Map(links.map((link) => [link.seq, link] as const));
-}
-
-interface Link {
-  readonly seq: CommitSeq;
-  readonly parent: CommitSeq | null;
-  readonly type: string;
+  const own = db.all<Link>(`${select} IN (SELECT value FROM json_each(?))`, wanted);
+  const links = new Map(own.map((link) => [link.seq, link] as const));
+  const linkOf = (seq: CommitSeq): Link | undefined => {
+    const link = links.get(seq) ?? db.one<Link>(`${select} = ?`, seq);
+    if (link) links.set(seq, link);
+    return link;
+  };
+  return { own, linkOf };
 }
 
 /** Finds the predecessor of each call, and adds it to the call: the previous call in its commit, else the last call of the nearest ancestor with a call. */
 function placed<Row extends CacheFacts>(chain: ReadChain, calls: readonly Row[]): Placed<Row>[] {
-  const links = linksAt(chain, calls);
-  const linkOf = (seq: CommitSeq): Link | undefined => {
-    if (!links.has(seq)) {
-      const found = linkAt(chain, seq);
-      if (found) links.set(seq, found);
-    }
-    return links.get(seq);
-  };
+  const { linkOf } = openLinks(chain, calls);
   const last = new Map<CommitSeq, Placed<Row>>();
   const ordered = calls.toSorted((a, b) => a.context - b.context || a.at - b.at || a.no - b.no);
   for (const call of ordered) {

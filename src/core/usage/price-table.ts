@@ -1,6 +1,7 @@
 import type { ReadChain } from '../chain/index.js';
 import type { CallTerms } from '../formats/index.js';
 import table from './model-prices.json' with { type: 'json' };
+import type { CallRow } from './rows.js';
 import { readUsageSettings } from './settings.js';
 
 /** The rows of the data file, in the order in which they are tried. Its date says when they were read from the providers' pages. */
@@ -34,7 +35,7 @@ export function feesOf(model: string, { serverTools }: CallTerms): number {
  */
 export function windowOfCall(
   chain: ReadChain,
-  { windowLimit, model }: { readonly windowLimit: number | null; readonly model: string | null },
+  { windowLimit, model }: Pick<CallRow, 'windowLimit' | 'model'>,
   counted: number | null,
 ): number | null {
   const isRight = windowLimit !== null && windowLimit > 0 && (counted === null || counted <= windowLimit);

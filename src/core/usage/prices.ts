@@ -4,7 +4,7 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Money, OwnPriced } from '../contract/index.js';
 import { sentSize } from '../requests/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
-import { dayMs, type Pricer, sumSessions } from './facts.js';
+import { batchesOf, dayMs, type Pricer, sumSessions } from './facts.js';
 import { factorOf, feesOf } from './price-table.js';
 import { type CallRow, termsOf } from './rows.js';
 import { type ModelSettings, readUsageSettings, type UsageSettings } from './settings.js';
@@ -192,11 +192,8 @@ const isInterrupted = ({ db, project }: ReadChain): boolean =>
   db.one('SELECT 1 FROM derivedProgress WHERE project = ? AND name = ?', project, placeName) !== undefined;
 
 /** The first calls without a price, in the order of storage: up to one more than one transaction prices. */
-const unpriced = (chain: ReadChain): PricedCall[] =>
-  chain.db.all<PricedCall>(
-    `SELECT * FROM usageCall INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL ORDER BY no LIMIT ${pricedAtOnce + 1}`,
-    chain.project,
-  );
+const unpriced = ({ db, project }: ReadChain): PricedCall[] => db.all<PricedCall>(selectUnpriced, project);
+const selectUnpriced = `SELECT * FROM usageCall INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL ORDER BY no LIMIT ${pricedAtOnce + 1}`;
 
 function priceTogether(chain: WriteChain, calls: readonly PricedCall[], settings: UsageSettings): void {
   if (calls.length === 0) return;
@@ -224,26 +221,13 @@ function* priceMany(chain: WriteChain, settings: UsageSettings): Generator<void>
     yield;
     if (!more) break;
   }
-  const sessions = db.all<{ session: string; calls: number }>(
-    'SELECT session, COUNT(*) AS calls FROM usageCall WHERE project = ? GROUP BY 1',
-    project,
-  );
-  let some: string[] = [];
-  let calls = 0;
-  const sum = (isLast: boolean): void =>
-    db.transaction(() => {
-      sumSessions(chain, some);
-      if (isLast) db.run('DELETE FROM derivedProgress WHERE project = ? AND name = ?', project, placeName);
-      [some, calls] = [[], 0];
-    });
-  for (const each of sessions) {
-    some.push(each.session);
-    calls += each.calls;
-    if (calls < summedAtOnce) continue;
-    sum(false);
+  const select = 'SELECT session, COUNT(*) AS calls FROM usageCall WHERE project = ? GROUP BY 1';
+  for (const some of batchesOf(db.all<{ session: string; calls: number }>(select, project), summedAtOnce)) {
+    const names = some.map(({ session }) => session);
+    db.transaction(() => sumSessions(chain, names));
     yield;
   }
-  sum(true);
+  db.run('DELETE FROM derivedProgress WHERE project = ? AND name = ?', project, placeName);
 }
 
 type PricedCall = CallRow & { readonly priced: number | null };

@@ -67,12 +67,8 @@ export const allCallsIn = (chain: ReadChain, commits: readonly CommitSeq[]): Cal
 export function countsIn({ db }: ReadChain, commits: readonly CommitSeq[]): ReadonlyMap<CommitSeq, number> | undefined {
   const wanted = JSON.stringify(commits);
   if (db.one('SELECT 1 FROM usageCopy WHERE context IN (SELECT value FROM json_each(?)) LIMIT 1', wanted)) return undefined;
-  return new Map(
-    db.rows<[CommitSeq, number]>(
-      'SELECT context, COUNT(*) FROM usageCall WHERE context IN (SELECT value FROM json_each(?)) GROUP BY context',
-      wanted,
-    ),
-  );
+  const counts = 'SELECT context, COUNT(*) FROM usageCall WHERE context IN (SELECT value FROM json_each(?)) GROUP BY context';
+  return new Map(db.rows<[CommitSeq, number]>(counts, wanted));
 }
 
 /** The calls of the conversation in commits, including copies of calls, oldest first. */
@@ -88,26 +84,14 @@ const copiesOfRange = `context c CROSS JOIN usageCopy p ON p.context = c.seq`;
 
 /** The first entries of the replies to the calls of the conversation in commits, in no order. Reading whole rows takes most of the time of a long one. */
 export const replyKeysIn = ({ db }: ReadChain, ranges: readonly CommitRange[]): EntryKey[] =>
-  ranges.flatMap((range) =>
-    db
-      .rows<[EntryKey]>(
-        `SELECT u.key FROM ${callsOfRange} AND ${notBeside}
-          UNION ALL SELECT p.key FROM ${copiesOfRange} CROSS JOIN usageCall u ON u.no = p.call WHERE ${inRange} AND ${notBeside}`,
-        { ...range },
-      )
-      .map(([key]) => key),
-  );
+  ranges.flatMap((range) => db.column<EntryKey>(selectReplyKeys, { ...range }));
+const selectReplyKeys = `SELECT u.key FROM ${callsOfRange} AND ${notBeside}
+   UNION ALL SELECT p.key FROM ${copiesOfRange} CROSS JOIN usageCall u ON u.no = p.call WHERE ${inRange} AND ${notBeside}`;
 
 /** The number of calls in commits, with copies of calls. Indexes know it. */
 export const callRowsIn = ({ db }: ReadChain, ranges: readonly CommitRange[]): number =>
-  ranges.reduce(
-    (sum, range) =>
-      sum +
-      (db.one<{ rows: number }>(`SELECT (SELECT COUNT(*) FROM ${callsOfRange}) + (SELECT COUNT(*) FROM ${copiesOfRange} WHERE ${inRange}) AS rows`, {
-        ...range,
-      })?.rows ?? 0),
-    0,
-  );
+  ranges.reduce((sum, range) => sum + (db.value<number>(countRows, { ...range }) ?? 0), 0);
+const countRows = `SELECT (SELECT COUNT(*) FROM ${callsOfRange}) + (SELECT COUNT(*) FROM ${copiesOfRange} WHERE ${inRange})`;
 
 /** The largest input of calls of a conversation, as a column of a SELECT from `usageCall u`. */
 export const peakOfCalls = `MAX(IIF(${notBeside}, IFNULL(u.windowTokens, u.input + IFNULL(u.cacheRead, 0) + IFNULL(u.cacheWrite, 0)), NULL))`;
@@ -148,24 +132,18 @@ export function callPage(chain: ReadChain, scope: CallScope, offset: number, lim
 /** The number of calls. Without times, the sums of sessions know it; calls that a session only repeats are in no sum. */
 function countCallsIn(chain: ReadChain, scope: CallScope): number {
   const { sql, values } = conditionsOf(chain, scope);
-  if (scope.from !== undefined || scope.to !== undefined)
-    return chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM usageCall u WHERE ${sql}`, ...values)?.total ?? 0;
+  if (scope.from !== undefined || scope.to !== undefined) return chain.db.value<number>(`SELECT COUNT(*) FROM usageCall u WHERE ${sql}`, values) ?? 0;
   const counts = `(SELECT TOTAL(calls) FROM usageSum u WHERE ${sql}) + (SELECT COUNT(*) FROM usageCall u INDEXED BY usageCallReplayed WHERE ${sql} AND u.replayed IS NOT NULL)`;
-  return chain.db.one<{ total: number }>(`SELECT ${counts} AS total`, ...values, ...values)?.total ?? 0;
+  return chain.db.value<number>(`SELECT ${counts}`, values, values) ?? 0;
 }
 
 /** The numbers of the calls that missed the cache, oldest first, as the ledger knows them. */
-export function missesOf(
-  chain: ReadChain,
-  scope: CallScope,
-  offset: number,
-  limit: number,
-): { readonly total: number; readonly numbers: readonly number[] } {
+export function missesOf(chain: ReadChain, scope: CallScope, offset: number, limit: number) {
   const { sql, values } = conditionsOf(chain, scope);
   // A call without a count of its cache reads has a cause, and is not known to have missed.
   const from = `FROM usageLedger l JOIN usageCall u ON u.no = l.call WHERE l.cause IS NOT NULL AND u.cacheRead IS NOT NULL AND ${sql.replaceAll('u.', '+u.')}`;
-  const rows = chain.db.all<{ no: number }>(`SELECT u.no ${from} ORDER BY u.at, u.context, u.no LIMIT ? OFFSET ?`, ...values, limit, offset);
-  return { total: chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total ${from}`, ...values)?.total ?? 0, numbers: rows.map(({ no }) => no) };
+  const numbers = chain.db.column<number>(`SELECT u.no ${from} ORDER BY u.at, u.context, u.no LIMIT ? OFFSET ?`, values, limit, offset);
+  return { total: chain.db.value<number>(`SELECT COUNT(*) ${from}`, values) ?? 0, numbers };
 }
 
 function conditionsOf({ project }: ReadChain, { sessionId, model, from, to }: CallScope) {
@@ -175,12 +153,9 @@ function conditionsOf({ project }: ReadChain, { sessionId, model, from, to }: Ca
 }
 
 /** The calls of commits, without copies of calls, oldest first. */
-export const callsMadeIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] =>
-  chain.db.all<CallRow>(
-    `${selectFrom} WHERE u.context IN (SELECT value FROM json_each(?)) AND +u.project = ? ORDER BY u.at, u.no`,
-    JSON.stringify(commits),
-    chain.project,
-  );
+export const callsMadeIn = ({ db, project }: ReadChain, commits: readonly CommitSeq[]): CallRow[] =>
+  db.all<CallRow>(selectMade, JSON.stringify(commits), project);
+const selectMade = `${selectFrom} WHERE u.context IN (SELECT value FROM json_each(?)) AND +u.project = ? ORDER BY u.at, u.no`;
 
 function selectCalls<Row>(chain: ReadChain, columns: string, sessionId: string | undefined): Row[] {
   const { sql, values } = conditionsOf(chain, { sessionId });
@@ -206,13 +181,7 @@ export function callsNumbered(chain: ReadChain, numbers: readonly number[]): Cal
 
 type Reply = Pick<CallRow, 'commitId' | 'key' | 'call'>;
 
-/** The ids of calls. */
-export interface RequestIds {
-  /** The id of the call for `request.get`: the id of the recorded request, else the place of the reply. */
-  idOf(row: Reply): string;
-  /** The id of the recorded request, if there is one. */
-  recordedId(row: Reply): string | undefined;
-}
+export type RequestIds = ReturnType<typeof requestIds>;
 
 /** The objects with the system prompt and the tools of a recorded request. */
 export function statedIn({ db, project }: ReadChain, requestId: string | undefined): Readonly<Record<'system' | 'tools', ArtifactNo | null>> {
@@ -221,7 +190,7 @@ export function statedIn({ db, project }: ReadChain, requestId: string | undefin
 }
 
 /** Finds the ids of calls. */
-export function requestIds(chain: ReadChain, rows: readonly Reply[]): RequestIds {
+export function requestIds(chain: ReadChain, rows: readonly Reply[]) {
   const recorded = new Map(
     chain.db.rows<[replyRecord: string, requestId: string]>(
       `SELECT replyRecord, requestId FROM request WHERE project = ? AND replyRecord IN (SELECT value FROM json_each(?))
@@ -230,7 +199,10 @@ export function requestIds(chain: ReadChain, rows: readonly Reply[]): RequestIds
       JSON.stringify([...new Set(rows.map(({ key }) => recordOfKey(key)))]),
     ),
   );
-  const recordedId = ({ key }: Reply): string | undefined => recorded.get(recordOfKey(key));
+  /** The id of the recorded request, if there is one. */
+  const recordedId = ({ key }: Pick<Reply, 'key'>): string | undefined => recorded.get(recordOfKey(key));
   const isRequest = ({ call }: Reply): boolean => call.startsWith(cardCallPrefix) || call.startsWith(ownCallPrefix);
-  return { recordedId, idOf: (row) => recordedId(row) ?? (isRequest(row) ? row.call : `call:${row.commitId}:${row.key}`) };
+  /** The id of the call for `request.get`: the id of the recorded request, else the place of the reply. */
+  const idOf = (row: Reply): string => recordedId(row) ?? (isRequest(row) ? row.call : `call:${row.commitId}:${row.key}`);
+  return { recordedId, idOf };
 }

@@ -10,6 +10,7 @@ import {
   type ReadChain,
   readParsed,
   type Step,
+  stepsUntil,
 } from '../chain/index.js';
 import { partKinds, type UsageSeries } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
@@ -77,12 +78,8 @@ function lastPoints(chain: ReadChain, tip: ContextRow, last: number): Points | u
   const start = commitAt(chain, first.context);
   const { window, rest } = windowBefore(chain, start, { isApart: true });
   if (!window) return undefined;
-  const since: Step[] = [];
-  for (const step of backwards(chain, tip)) {
-    if (step.seq === start.seq) break;
-    since.push(step);
-  }
-  const points = pointsOf(chain, [...rest, ...since.reverse()].filter(isTurn), found.calls, openWindow(window.measured));
+  const since = stepsUntil(backwards(chain, tip), ({ seq }) => seq === start.seq || undefined).rest;
+  const points = pointsOf(chain, [...rest, ...since].filter(isTurn), found.calls, openWindow(window.measured));
   return points?.length === found.calls.length ? { calls: found.calls, points } : undefined;
 }
 

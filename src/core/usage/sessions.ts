@@ -3,7 +3,7 @@ import type { InputOf, UsageSessions, UsageSums } from '../contract/index.js';
 import { repositoryAt } from '../files/index.js';
 import { requireContents } from './backfill.js';
 import { overBudget } from './budgets.js';
-import { type CallSums, sums } from './facts.js';
+import { type CallSums, sums, zeroSums } from './facts.js';
 import { moneyOf } from './prices.js';
 import { readUsageSettings } from './settings.js';
 import { daysOf, type SumRow, sumRows } from './sums.js';
@@ -47,26 +47,16 @@ export function usageSessions(
 
 /** The folder of each session, from its latest source. */
 const repositoriesOf = (chain: ReadChain): ReadonlyMap<string, string> =>
-  new Map(
-    chain.db
-      .rows<[sessionId: string, cwd: string]>(
-        'SELECT sessionId, cwd FROM source WHERE project = ? AND sessionId IS NOT NULL AND cwd IS NOT NULL ORDER BY no',
-        chain.project,
-      )
-      .map(([sessionId, cwd]) => [sessionId, repositoryAt(cwd)] as const),
-  );
+  new Map(chain.db.rows<[string, string]>(folders, chain.project).map(([sessionId, cwd]) => [sessionId, repositoryAt(cwd)] as const));
+const folders = 'SELECT sessionId, cwd FROM source WHERE project = ? AND sessionId IS NOT NULL AND cwd IS NOT NULL ORDER BY no';
 
 type SumsOfCalls = CallSums & { readonly sessions: Set<string>; latest: number };
 
-/** The sums of no calls. */
-export const noSums = (): SumsOfCalls => ({
-  ...(Object.fromEntries(sums.map((name) => [name, 0])) as CallSums),
-  sessions: new Set(),
-  latest: Number.NEGATIVE_INFINITY,
-});
+/** The same with their sessions. */
+export const noSums = (): SumsOfCalls => ({ ...zeroSums(), sessions: new Set(), latest: Number.NEGATIVE_INFINITY });
 
 /** Adds the sums of calls of one session. */
-export function addSum(to: SumsOfCalls, row: CallSums & Pick<SumRow, 'session' | 'quarter'>): void {
+function addSum(to: SumsOfCalls, row: SumRow): void {
   to.sessions.add(row.session);
   for (const name of sums) to[name] += row[name];
   to.latest = Math.max(to.latest, row.quarter);

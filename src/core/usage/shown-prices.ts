@@ -23,12 +23,10 @@ export function pricesShown(chain: ReadChain | undefined, text: string | undefin
 /** The models of a project's calls, those with the most calls first. */
 function modelsOf(chain: ReadChain): PriceTable['models'] {
   const settings = readUsageSettings(chain);
-  const used = chain.db.all<{ model: string; calls: number; quarter: number }>(
-    "SELECT model, SUM(calls) AS calls, MAX(quarter) AS quarter FROM usageSum WHERE project = ? AND model <> '' GROUP BY model ORDER BY calls DESC, model",
-    chain.project,
-  );
+  const used =
+    "SELECT model, SUM(calls) AS calls, MAX(quarter) FROM usageSum WHERE project = ? AND model <> '' GROUP BY model ORDER BY calls DESC, model";
   const base = { cacheRead: 0, cacheWrite: 0, cacheWrite1h: null, output: 0, windowTokens: null, terms: null };
-  return used.map(({ model, calls, quarter }) => {
+  return chain.db.rows<[model: string, calls: number, quarter: number]>(used, chain.project).map(([model, calls, quarter]) => {
     const at = quarter * quarterMs;
     const rows = stepsOf(model, at, settings).flatMap((above) => {
       const rates = ratesOf(chain, { ...base, at, model, input: above + 1 }, settings);

@@ -2,8 +2,9 @@ import type { CommitSeq, ContextId } from '../base/index.js';
 import { commitAt, findCommit, lineage, type ReadChain } from '../chain/index.js';
 import type { UsageSides, UsageSums } from '../contract/index.js';
 import { requireContents } from './backfill.js';
+import { addCall } from './facts.js';
 import { allCallsIn, type CallRow } from './rows.js';
-import { addSum, noSums, shownSums } from './sessions.js';
+import { noSums, shownSums } from './sessions.js';
 
 /**
  * The cost of two branches: of the calls that both share, which were paid once, and of the calls of each branch after the fork. @throws NOT_FOUND for
@@ -30,22 +31,9 @@ function historyOf(chain: ReadChain, id: ContextId): { readonly seqs: readonly C
 
 function sumsOf(calls: readonly CallRow[]): UsageSums {
   const total = noSums();
-  const known = (count: number | null): number => (count === null ? 0 : 1);
-  for (const { session, input, cacheRead, cacheWrite, output, cost } of calls)
-    addSum(total, {
-      session,
-      quarter: 0,
-      calls: 1,
-      cost: cost ?? 0,
-      priced: known(cost),
-      input: input ?? 0,
-      cacheRead: cacheRead ?? 0,
-      cacheWrite: cacheWrite ?? 0,
-      output: output ?? 0,
-      inputs: known(input),
-      cacheReads: known(cacheRead),
-      cacheWrites: known(cacheWrite),
-      outputs: known(output),
-    });
+  for (const call of calls) {
+    addCall(total, call, call.cost);
+    total.sessions.add(call.session);
+  }
   return shownSums(total);
 }

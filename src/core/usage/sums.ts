@@ -23,11 +23,9 @@ const summedBy = {
 
 /** The days of a time zone, for all calls of the project. @throws BAD_REQUEST for an unknown time zone. */
 export function daysOf(chain: ReadChain, timeZone: string): Days {
-  const { first, last } = chain.db.one<{ first: number | null; last: number | null }>(
-    'SELECT MIN(first) AS first, MAX(quarter) AS last FROM usageSum WHERE project = ?',
-    chain.project,
-  ) ?? { first: null, last: null };
-  return daysIn(timeZone, first ?? 0, last ?? 0);
+  const range = 'SELECT IFNULL(MIN(first), 0), IFNULL(MAX(quarter), 0) FROM usageSum WHERE project = ?';
+  const [[first, last] = [0, 0]] = chain.db.rows<[first: number, last: number]>(range, chain.project);
+  return daysIn(timeZone, first, last);
 }
 
 /**
@@ -72,18 +70,11 @@ export function sumRows(chain: ReadChain, { sessionId, model, agent, from, to }:
   ];
 }
 
-interface Edge extends Record<string, number> {
-  /** The quarter of an hour, and the part of it in milliseconds. */
-  readonly quarter: number;
-  readonly from: number;
-  readonly to: number;
-}
-
 /** A period as whole quarters of an hour, and the partial quarters at its ends, whose calls are counted one by one. */
 function quartersOf(since: Timestamp | undefined, until: Timestamp | undefined) {
   const [from, to] = [since ? Date.parse(since) : Number.MIN_SAFE_INTEGER, until ? Date.parse(until) : Number.MAX_SAFE_INTEGER];
   const [first, end] = [Math.ceil(from / quarterMs), Math.floor(to / quarterMs)];
-  const edges = [...new Set([...(first * quarterMs > from ? [first - 1] : []), ...(end * quarterMs < to ? [end] : [])])].map((quarter): Edge => {
+  const edges = [...new Set([...(first * quarterMs > from ? [first - 1] : []), ...(end * quarterMs < to ? [end] : [])])].map((quarter) => {
     const begin = quarter * quarterMs;
     return { quarter, from: Math.max(from, begin), to: Math.min(to, begin + quarterMs) };
   });

@@ -1,3 +1,4 @@
+import { onceFor } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { dayMs, parseTemplate, quarterMs } from './facts.js';
 
@@ -36,28 +37,24 @@ const callColumns: Columns = [
 
 function* callPartitions({ db, project }: ReadChain): Generator<FactPartition> {
   // The sums by quarter of an hour are far fewer rows than the calls.
-  const counts = db.all<{ day: number; rows: number }>(
-    `SELECT quarter / ${dayMs / quarterMs} AS day, sum(calls) AS rows FROM usageQuarter WHERE project = ? GROUP BY 1 ORDER BY 1`,
-    project,
-  );
-  for (const { from, to } of spans(counts)) {
+  const counts = `SELECT quarter / ${dayMs / quarterMs} AS day, sum(calls) AS rows FROM usageQuarter WHERE project = ? GROUP BY 1 ORDER BY 1`;
+  for (const { from, to } of spans(db.all(counts, project))) {
     const rows = db.each<Record<string, Value>>(
       `SELECT call, session, agent, subagent, model, at, askedAt AS asked_at, endedAt AS ended_at, input, cacheRead AS cache_read,
               cacheWrite AS cache_write, cacheWrite1h AS cache_write_1h, output, reasoning, cost, flaw
          FROM usageCall NOT INDEXED WHERE project = ? AND at >= ? AND at < ?`,
-      project,
-      from,
-      to,
+      [project, from, to],
     );
     yield* partitioned('calls', callColumns, rows, ({ at }) => at as number);
   }
 }
 
-const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7);
+/** The month of a day since 1970, in UTC, such as `2026-01`. */
+export const monthOfDay = onceFor((day: number): string => new Date(day * dayMs).toISOString().slice(0, 7));
 
 /** Periods of whole months, each with at most about `rowsAtOnce` rows unless a single month has more. */
 function* spans(days: readonly { readonly day: number; readonly rows: number }[]): Generator<{ readonly from: number; readonly to: number }> {
-  const months = [...Map.groupBy(days, ({ day }) => monthOf(day * dayMs)).values()];
+  const months = [...Map.groupBy(days, ({ day }) => monthOfDay(day)).values()];
   let [from, to, rows] = [undefined as number | undefined, 0, 0];
   for (const month of months) {
     const more = month.reduce((sum, day) => sum + day.rows, 0);
@@ -89,8 +86,7 @@ function sessionPartitions({ db, project }: ReadChain): Generator<FactPartition>
                          iif(sum(cacheWrites) > 0, sum(cacheWrite), NULL) AS cacheWrite, iif(sum(outputs) > 0, sum(output), NULL) AS output,
                          iif(sum(priced) > 0, sum(cost), NULL) AS cost FROM usageSum WHERE project = ? GROUP BY session) u ON u.session = c.sessionId
       WHERE c.project = ? AND c.sessionId IS NOT NULL GROUP BY c.sessionId`,
-    project,
-    project,
+    [project, project],
   );
   return partitioned('sessions', sessionColumns, rows, ({ began_at }) => began_at as number);
 }
@@ -104,18 +100,13 @@ const toolColumns: Columns = [
 ];
 
 function* toolPartitions({ db, project }: ReadChain): Generator<FactPartition> {
-  const counts = db.all<{ day: number; rows: number }>(
-    `SELECT createdAt / ${dayMs} AS day, sum(entries) AS rows FROM context WHERE +project = ? AND type = 'delta' GROUP BY 1 ORDER BY 1`,
-    project,
-  );
-  for (const { from, to } of spans(counts)) {
+  const counts = `SELECT createdAt / ${dayMs} AS day, sum(entries) AS rows FROM context WHERE +project = ? AND type = 'delta' GROUP BY 1 ORDER BY 1`;
+  for (const { from, to } of spans(db.all(counts, project))) {
     const rows = db.each<Record<string, Value> & { readonly template: string }>(
       `SELECT c.sessionId AS session, c.template, c.id AS "commit", IFNULL(t.callId, '') AS call, t.name AS tool, t.at, t.tokens AS argument_tokens,
               t.isError = 1 AS failed, t.resultTokens AS result_tokens, c.createdAt AS committed
          FROM context c JOIN usageTool t ON t.context = c.seq WHERE c.project = ? AND c.createdAt >= ? AND c.createdAt < ? ORDER BY c.seq, t.no`,
-      project,
-      from,
-      to,
+      [project, from, to],
     );
     yield* partitioned('tool_calls', toolColumns, withAgents(rows), ({ committed }) => committed as number);
   }
@@ -125,21 +116,6 @@ function* withAgents(rows: Iterable<Record<string, Value> & { readonly template:
   for (const row of rows) yield { ...row, ...parseTemplate(row.template), is_error: row.failed === null ? null : row.failed === 1 };
 }
 
-interface Month {
-  readonly name: string;
-  readonly from: number;
-  readonly to: number;
-  readonly columns: readonly (FactPartition['columns'][number] & { readonly values: Value[] })[];
-}
-
-/** The month of a time, with empty columns. */
-function emptyMonth(at: number, columns: Columns): Month {
-  const day = new Date(at);
-  const [year, month] = [day.getUTCFullYear(), day.getUTCMonth()];
-  const empty = columns.map((column) => ({ ...column, values: [] }));
-  return { name: monthOf(at), from: Date.UTC(year, month), to: Date.UTC(year, month + 1), columns: empty };
-}
-
 /** Rows as columns, one partition for each month. */
 function* partitioned(
   table: FactPartition['table'],
@@ -147,16 +123,12 @@ function* partitioned(
   rows: Iterable<Record<string, Value>>,
   timeOf: (row: Record<string, Value>) => number,
 ): Generator<FactPartition> {
-  const months = new Map<string, Month>();
-  let month: Month | undefined;
+  const months = new Map<string, (Columns[number] & { readonly values: Value[] })[]>();
   for (const row of rows) {
-    const at = timeOf(row);
-    // Rows of one month mostly follow each other.
-    if (!month || at < month.from || at >= month.to) {
-      month = months.get(monthOf(at)) ?? emptyMonth(at, columns);
-      months.set(month.name, month);
-    }
-    for (const { name, values } of month.columns) values.push(row[name] ?? null);
+    const month = monthOfDay(Math.floor(timeOf(row) / dayMs));
+    const own = months.get(month) ?? columns.map((column) => ({ ...column, values: [] }));
+    months.set(month, own);
+    for (const { name, values } of own) values.push(row[name] ?? null);
   }
-  for (const { name, columns } of [...months.values()].sort((a, b) => a.from - b.from)) yield { table, month: name, columns };
+  for (const [month, own] of [...months].sort(([a], [b]) => (a < b ? -1 : 1))) yield { table, month, columns: own };
 }

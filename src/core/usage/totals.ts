@@ -1,31 +1,25 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { besidePrefix, type CallCount, type CallTerms } from '../formats/index.js';
 
-/** A sum that an agent wrote, beside the sum of the calls that it covers. */
-interface Compared {
+/** A sum that an agent wrote, beside the sum of the calls that it covers, whose counts begin with `own`. */
+interface Compared extends Readonly<Record<Count | `own${Capitalize<Count>}`, number>> {
   readonly session: string;
   /** Null for a sum over all models of a session that has several. */
   readonly model: string | null;
   /** The name of the model without its date; empty for a sum over all models. */
   readonly bare: string;
   readonly context: number;
-  readonly input: number;
-  readonly cacheRead: number;
-  readonly cacheWrite: number;
-  readonly output: number;
   readonly key: string;
   readonly agent: string;
   readonly at: number;
-  readonly ownInput: number;
-  readonly ownCacheRead: number;
-  readonly ownCacheWrite: number;
-  readonly ownOutput: number;
   /** Cache writes for an hour, and searches, that the calls do not have. Null where the agent did not write how long its writes are kept. */
   readonly longWrites: number | null;
   readonly searches: number;
   /** Calls whose output was not recorded. */
   readonly unknown: number;
 }
+
+type Count = 'input' | 'cacheRead' | 'cacheWrite' | 'output';
 
 /** Keeps the sum that an agent wrote of a session's calls of a model. A later record replaces an earlier one. */
 export function storeTotal(
@@ -105,13 +99,10 @@ function divideAnew({ db }: WriteChain, named: { readonly project: number; reado
 export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): readonly string[] {
   // Most projects and sessions have none, and the comparison is dear.
   if (!chain.db.one('SELECT 1 FROM usageTotal WHERE project = ? LIMIT 1', chain.project)) return [];
-  const summed = chain.db.all<{ session: string }>(
-    'SELECT DISTINCT session FROM usageTotal WHERE project = ? AND session IN (SELECT value FROM json_each(?))',
-    chain.project,
-    JSON.stringify([...sessions]),
-  );
+  const withTotals = 'SELECT DISTINCT session FROM usageTotal WHERE project = ? AND session IN (SELECT value FROM json_each(?))';
+  const summed = chain.db.column<string>(withTotals, chain.project, JSON.stringify([...sessions]));
   if (summed.length === 0) return [];
-  const named = { project: chain.project, sessions: JSON.stringify(summed.map(({ session }) => session)) };
+  const named = { project: chain.project, sessions: JSON.stringify(summed) };
   const changed = divideAnew(chain, named);
   const totals = chain.db.all<Compared>(
     `WITH s AS (SELECT project, session, ${bare('model')} AS bare, MAX(model) AS model, MAX(context) AS context, SUM(input) AS input,
@@ -135,10 +126,9 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
     if (addOutput(chain, total)) changed.add(total.session);
     const id = totalId(total.session, total.bare);
     // The sum of an earlier import may have named the model otherwise, or none.
-    const removed = [...new Set([id, totalId(total.session, total.model ?? ''), totalId(total.session, '')])].reduce(
-      (sum, call) => sum + chain.db.run('DELETE FROM usageCall WHERE project = ? AND call = ?', chain.project, call).changes,
-      0,
-    );
+    const earlier = JSON.stringify([id, totalId(total.session, total.model ?? ''), totalId(total.session, '')]);
+    const removal = 'DELETE FROM usageCall WHERE project = ? AND call IN (SELECT value FROM json_each(?))';
+    const removed = chain.db.run(removal, chain.project, earlier).changes;
     const rest = [
       total.input - total.ownInput,
       total.cacheRead - total.ownCacheRead,

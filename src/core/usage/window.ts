@@ -54,10 +54,9 @@ const hasContent = (chain: ReadChain, row: ContextRow): boolean => readOutline(c
 
 /** Whether everything before a reply in a forked commit is unchanged since the reply was made. */
 function sawAll(chain: ReadChain, fork: ContextRow, { no, key }: CallRow): boolean {
-  const origin = chain.db.one<{ context: ContextRow['seq'] }>('SELECT context FROM usageCall WHERE no = ?', no);
-  if (!origin) return false;
-  const original = commitAt(chain, origin.context);
-  if (original.seq === fork.seq) return false;
+  const origin = chain.db.value<CommitSeq>('SELECT context FROM usageCall WHERE no = ?', no);
+  if (origin === undefined || origin === fork.seq) return false;
+  const original = commitAt(chain, origin);
   return fork.parent === original.parent && textBefore(chain, fork, key) === textBefore(chain, original, key);
 }
 
