@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { badRequest, defined, onceFor } from '../base/index.js';
+import { badRequest, defined } from '../base/index.js';
 import type { AnalysisFormat } from '../contract/index.js';
 import { makeFolders, openNewFile, writeNew } from '../files/index.js';
 import type { ConfinedDatabase } from '../store/index.js';
-import { dayMs } from '../usage/index.js';
+import { dayMs, monthOfDay } from '../usage/index.js';
 import { type ParquetColumn, parquetFile } from './parquet.js';
 import type { Statement } from './question.js';
 import { schemaPage } from './schema-page.js';
@@ -152,7 +152,6 @@ function writeView(db: ConfinedDatabase, view: View, folder: string): { readonly
   const columns = view.columns.filter(({ isContent }) => !isContent);
   const at = columns.findIndex(({ name }) => name === view.month);
   const parts = new Map<string, Part>();
-  const monthOf = monthFinder();
   let [rows, bytes] = [0, 0];
   const write = ({ file }: Part, groups: readonly Uint8Array[]): void => {
     for (const group of groups) file.write(group);
@@ -195,10 +194,10 @@ function newPart(folder: string, columns: readonly ParquetColumn[]) {
   return { file: openNewFile(join(folder, 'part-0.parquet')), parquet: parquetFile(columns) };
 }
 
-/** Finds the month of a time or a day, in UTC. */
-function monthFinder(): (value: ParquetValue) => string {
-  const monthOf = onceFor((day: number) => new Date(day * dayMs).toISOString().slice(0, 7));
-  return (value) => (value === null ? 'unknown' : typeof value === 'string' ? value.slice(0, 7) : monthOf(Math.floor(value / dayMs)));
+/** The month of a time or a day, in UTC. */
+function monthOf(value: ParquetValue): string {
+  if (value === null) return 'unknown';
+  return typeof value === 'string' ? value.slice(0, 7) : monthOfDay(Math.floor(value / dayMs));
 }
 
 /** Refuses an export whose input cannot be written. @throws BAD_REQUEST */

@@ -21,11 +21,8 @@ const due = 'FROM sessionCluster k WHERE k.project = :project AND k.rules IS NOT
 export const findingsAreDue = ({ db, project }: ReadChain): boolean => db.one(`SELECT 1 ${due} LIMIT 1`, { project, version }) !== undefined;
 
 /** The number of stored sessions to which the built-in rules were not yet applied. */
-export const uncheckedSessions = ({ db, project }: ReadChain): number =>
-  db.one<{ count: number }>(`SELECT COUNT(*) AS count FROM usageSession s WHERE s.project = :project AND s.cluster IN (SELECT k.run ${due})`, {
-    project,
-    version,
-  })?.count ?? 0;
+export const uncheckedSessions = ({ db, project }: ReadChain): number => db.value<number>(selectUnchecked, { project, version }) ?? 0;
+const selectUnchecked = `SELECT COUNT(*) FROM usageSession s WHERE s.project = :project AND s.cluster IN (SELECT k.run ${due})`;
 
 /** What the built-in rules find in the commits of these runs, a JSON list. */
 export function findingsWithin(views: ScopedViews, runs: string): Finding[] {
@@ -78,22 +75,17 @@ interface Stale {
 /** The cluster of the commit of each finding. Every built-in rule names a commit. */
 function clustersOfCommits({ db, project }: ReadChain, some: readonly Stale[], found: readonly Finding[]): ReadonlyMap<Finding['commit'], number> {
   const byRun = new Map(some.flatMap(({ run, runs }) => (JSON.parse(runs) as number[]).map((one) => [one, run] as const)));
-  const commits = db.all<{ id: Finding['commit']; run: number }>(
-    'SELECT id, run FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))',
-    project,
-    JSON.stringify([...new Set(found.map(({ commit }) => commit))]),
-  );
-  return new Map(commits.flatMap(({ id, run }) => (byRun.has(run) ? [[id, byRun.get(run) as number] as const] : [])));
+  const sql = 'SELECT id, run FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))';
+  const commits = db.rows<[Finding['commit'], number]>(sql, project, JSON.stringify([...new Set(found.map(({ commit }) => commit))]));
+  return new Map(commits.flatMap(([id, run]) => (byRun.has(run) ? [[id, byRun.get(run) as number] as const] : [])));
 }
 
 const isStill = ({ db, project }: ReadChain, { run, mark }: Stale): boolean =>
   db.one('SELECT 1 FROM sessionCluster WHERE project = ? AND run = ? AND mark = ?', project, run, mark) !== undefined;
 
 function store({ db, project }: WriteChain, cluster: number, { rule, sessionId, commit, entryKey, at, detail, count }: Finding): void {
-  db.run(
-    'INSERT INTO finding (project, cluster, rule, session, context, key, at, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    ...[project, cluster, rule, sessionId, commit, entryKey, at, detail, count],
-  );
+  const insert = 'INSERT INTO finding (project, cluster, rule, session, context, key, at, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';
+  db.run(insert, project, cluster, rule, sessionId, commit, entryKey, at, detail, count);
 }
 
 interface Wanted {
@@ -121,7 +113,7 @@ export function keptFindings({ db, project }: ReadChain, { rules, sessionId, off
     const { title = rule, severity = 'medium' } = byName.get(rule) ?? {};
     return { rule, title, severity, ...row };
   });
-  return { total: db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM finding f WHERE ${ofRules} ${ofSession}`, values)?.total ?? 0, findings };
+  return { total: db.value<number>(`SELECT COUNT(*) FROM finding f WHERE ${ofRules} ${ofSession}`, values) ?? 0, findings };
 }
 
 /** The number of kept findings of each rule that found something. */

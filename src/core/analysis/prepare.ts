@@ -10,7 +10,7 @@ export const analysisIsDue = (chain: ReadChain): boolean => toolsAreDue(chain) |
 /** The commits of the project, and those that questions over many sessions know. A commit is read for its calls, and again for its tool calls. */
 export function analysisProgress(chain: ReadChain): { readonly done: number; readonly total: number } {
   const { db, project } = chain;
-  const total = db.one<{ total: number }>("SELECT total FROM areaCount WHERE project = ? AND area = 'commits'", project)?.total ?? 0;
+  const total = db.value<number>("SELECT total FROM areaCount WHERE project = ? AND area = 'commits'", project) ?? 0;
   return { done: Math.max(0, total - Math.ceil((pendingCommits(chain) + pendingTools(chain)) / 2)), total };
 }
 

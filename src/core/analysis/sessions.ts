@@ -36,18 +36,11 @@ function storeSessions(chain: WriteChain, cluster: StatedCluster, untrue: Readon
   const { db, project } = chain;
   const { name, runs, made, sessions, elsewhere } = spansOf(chain, cluster);
   forgetClusters(chain, [name]);
-  db.run(
-    'DELETE FROM usageCommit WHERE context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?)',
-    runs,
-    project,
-  );
-  const calls = new Map(
-    db.rows<[session: string, calls: number]>(
-      'SELECT session, SUM(calls) FROM usageSum WHERE project = ? AND session IN (SELECT value FROM json_each(?)) GROUP BY session',
-      project,
-      JSON.stringify(sessions.map(({ row }) => row.sessionId)),
-    ),
-  );
+  const commits = '(SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?)';
+  db.run(`DELETE FROM usageCommit WHERE context IN ${commits}`, runs, project);
+  const ids = JSON.stringify(sessions.map(({ row }) => row.sessionId));
+  const sums = 'SELECT session, SUM(calls) FROM usageSum WHERE project = ? AND session IN (SELECT value FROM json_each(?)) GROUP BY session';
+  const calls = new Map(db.rows<[session: string, calls: number]>(sums, project, ids));
   for (const span of sessions) storeSession(chain, name, withTrueTitle(span, untrue), calls.get(span.row.sessionId) ?? 0);
   for (const [context, session] of elsewhere) db.run('INSERT INTO usageCommit (context, session) VALUES (?, ?)', context, session);
   storeCluster(chain, cluster, made);
@@ -56,7 +49,7 @@ function storeSessions(chain: WriteChain, cluster: StatedCluster, untrue: Readon
 /** The titles in rows that do not match their checksums. A table of sums has no place for a mark. */
 function damagedTitles(db: ReadableDb): ReadonlySet<string | null> {
   const changed = changedSql(db, 'sessionMark', 'm');
-  return new Set(changed ? db.all<{ title: string | null }>(`SELECT title FROM sessionMark m WHERE ${changed}`).map(({ title }) => title) : []);
+  return new Set(changed ? db.column<string | null>(`SELECT title FROM sessionMark m WHERE ${changed}`) : []);
 }
 
 const withTrueTitle = (span: SessionSpan, untrue: ReadonlySet<string | null>): SessionSpan =>

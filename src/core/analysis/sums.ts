@@ -14,7 +14,7 @@ const progress = 'usage packed';
 const isStored = (chain: ReadChain): boolean => readDerivedProgress(chain, progress) === packedVersion;
 
 const storedSums = (chain: ReadChain): string | undefined =>
-  isStored(chain) ? chain.db.one<{ data: string }>('SELECT data FROM usagePacked WHERE project = ?', chain.project)?.data : undefined;
+  isStored(chain) ? chain.db.value<string>('SELECT data FROM usagePacked WHERE project = ?', chain.project) : undefined;
 
 /** Whether the text of the sums is not stored. */
 export const sumsAreDue = (chain: ReadChain): boolean =>
@@ -51,14 +51,10 @@ const noCalls: readonly number[] = Array<number>(12).fill(0);
 /** The sums are kept, so that nothing is added up from single calls. Only the tool calls of commits that name no session themselves are. */
 function writtenSums({ db, project }: ReadChain): string {
   const { names, numberOf, numberOfDay } = numbering();
-  const stored = db.rows<[session: string, title: string, tip: string | null, ...places: (string | null)[]]>(
-    'SELECT session, title, tip, repository, person, agent, parent, branch FROM usageSession WHERE project = ?',
-    project,
-  );
-  const [ids, ...places] = columnsOf(
-    stored.map(([session, , , ...named]) => [session, ...named].map((name) => numberOf(name ?? ''))),
-    6,
-  );
+  const select = 'SELECT session, title, tip, repository, person, agent, parent, branch FROM usageSession WHERE project = ?';
+  const stored = db.rows<[session: string, title: string, tip: string | null, ...places: (string | null)[]]>(select, project);
+  const numbers = stored.map(([session, , , ...named]) => [session, ...named].map((name) => numberOf(name ?? '')));
+  const [ids, ...places] = columnsOf(numbers, 6);
   const sessions = { ids, titles: stored.map(([, title]) => title), tips: stored.map(([, , tip]) => tip ?? ''), places };
   const calls = db.rows<[...Placed, ...counts: number[]]>(
     `SELECT day, session, agent, model, SUM(calls), SUM(input), SUM(cacheRead), SUM(cacheWrite), SUM(output), SUM(cost), SUM(calls - priced),

@@ -63,7 +63,7 @@ export function* catchUpTools(chain: WriteChain): Generator<void> {
 }
 
 const namedSessions = ({ db, project }: ReadChain): string[] =>
-  db.rows<[string]>('SELECT DISTINCT sessionId FROM context WHERE +project = ? AND sessionId IS NOT NULL', project).flat();
+  db.column('SELECT DISTINCT sessionId FROM context WHERE +project = ? AND sessionId IS NOT NULL', project);
 
 const selectRows = `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.type, IFNULL(c.sessionId, '') AS session, c.createdAt,
          (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size FROM context c`;
@@ -95,13 +95,8 @@ function storeTools(chain: WriteChain, row: Row): boolean {
   storeBranch(chain, row, parsed?.branch);
   if (!parsed) return false;
   const { entries } = parsed;
-  chain.db.run(
-    'INSERT OR REPLACE INTO usageEntry (artifact, format, version, numbers) VALUES (?, ?, ?, ?)',
-    row.artifact,
-    row.format,
-    outlineVersion,
-    parsedNumbers(entries),
-  );
+  const insert = 'INSERT OR REPLACE INTO usageEntry (artifact, format, version, numbers) VALUES (?, ?, ?, ?)';
+  chain.db.run(insert, row.artifact, row.format, outlineVersion, parsedNumbers(entries));
   const calls = new Map<string, number>();
   let hasAny = false;
   const models = modelsOf(chain, row.seq);
@@ -114,13 +109,8 @@ function storeTools(chain: WriteChain, row: Row): boolean {
       const no = calls.get(entry.toolCallId) ?? callBefore(chain, row.parent, entry.toolCallId);
       if (no === undefined) continue;
       hasAny = true;
-      chain.db.run(
-        'UPDATE usageTool SET isError = ?, endedAt = ?, resultTokens = ? WHERE no = ? AND resultTokens IS NULL',
-        entry.isError ? 1 : 0,
-        parseTime(entry),
-        entry.tokens,
-        no,
-      );
+      const update = 'UPDATE usageTool SET isError = ?, endedAt = ?, resultTokens = ? WHERE no = ? AND resultTokens IS NULL';
+      chain.db.run(update, entry.isError ? 1 : 0, parseTime(entry), entry.tokens, no);
     }
   }
   return hasAny;
@@ -128,7 +118,7 @@ function storeTools(chain: WriteChain, row: Row): boolean {
 
 /** Stores the branch of git of a commit: its own, else that of the commit before it. */
 function storeBranch({ db }: WriteChain, { seq, parent }: Row, own: string | undefined): void {
-  const branch = own ?? db.one<{ branch: string }>('SELECT branch FROM usageBranch WHERE context = ?', parent)?.branch;
+  const branch = own ?? db.value<string>('SELECT branch FROM usageBranch WHERE context = ?', parent);
   if (branch !== undefined)
     db.run('INSERT OR REPLACE INTO usageBranch (context, branch) VALUES (?, ?)', seq, branch.slice(0, maxPath).toWellFormed());
 }
@@ -137,16 +127,10 @@ const parseTime = ({ at }: ParsedEntry): number | null => (at === undefined ? nu
 
 /** The models of the calls of a commit, by the record of their reply; `undefined` names the last one. */
 function modelsOf(chain: ReadChain, context: CommitSeq): ReadonlyMap<string | undefined, string> {
-  const rows = chain.db.all<{ key: ParsedEntry['key']; model: string }>(
-    'SELECT key, model FROM usageCall WHERE context = ? AND model IS NOT NULL ORDER BY no',
-    context,
-  );
-  return new Map(
-    rows.flatMap(({ key, model }): [string | undefined, string][] => [
-      [recordOfKey(key), model],
-      [undefined, model],
-    ]),
-  );
+  const select = 'SELECT key, model FROM usageCall WHERE context = ? AND model IS NOT NULL ORDER BY no';
+  const models = new Map<string | undefined, string>();
+  for (const [key, model] of chain.db.rows<[ParsedEntry['key'], string]>(select, context)) models.set(recordOfKey(key), model).set(undefined, model);
+  return models;
 }
 
 function storeCall(chain: WriteChain, row: Row, entry: ParsedEntry, models: ReadonlyMap<string | undefined, string>): number {
@@ -179,9 +163,9 @@ function commandOf(given: unknown): string | undefined {
 function callBefore({ db }: ReadChain, parent: CommitSeq | null, callId: string): number | undefined {
   let at = parent;
   for (let passed = 0; at !== null && passed < maxPassed; passed++) {
-    const call = db.one<{ no: number }>('SELECT no FROM usageTool WHERE context = ? AND callId = ?', at, callId);
-    if (call) return call.no;
-    at = db.one<{ parent: CommitSeq | null }>('SELECT parent FROM context WHERE seq = ?', at)?.parent ?? null;
+    const no = db.value<number>('SELECT no FROM usageTool WHERE context = ? AND callId = ?', at, callId);
+    if (no !== undefined) return no;
+    at = db.value<CommitSeq | null>('SELECT parent FROM context WHERE seq = ?', at) ?? null;
   }
   return undefined;
 }
@@ -205,7 +189,6 @@ function sumTools(chain: WriteChain, sessions: readonly string[]): void {
             IFNULL(SUM(t.isError), 0), IFNULL(SUM(MAX(t.endedAt - t.at, 0)), 0)
        FROM context c JOIN usageTool t ON t.context = c.seq
       WHERE c.project = ? AND c.sessionId IN (SELECT value FROM json_each(?)) GROUP BY 2, 3, 4, 5, 6`,
-    project,
-    named,
+    [project, named],
   );
 }

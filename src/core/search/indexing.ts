@@ -1,6 +1,7 @@
-import { type ArtifactNo, type CommitSeq, StemmaError } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, orUndefined } from '../base/index.js';
 import { outlineVersion, type ReadChain, saveOutline, type WriteChain } from '../chain/index.js';
-import { encodeOutline, findReader, outlineOfParsed, type ParsedDelta, type ParsedEntry } from '../formats/index.js';
+import { encodeOutline, findReader, isHidden, outlineOfParsed, type ParsedDelta, type ParsedEntry } from '../formats/index.js';
+import { upToBytes } from '../store/index.js';
 import { indexable } from './words.js';
 
 /** Maximum number of indexed characters of a text: the words of huge outputs are mostly numbers. */
@@ -52,7 +53,7 @@ interface Row {
   readonly format: string;
   readonly repeats: number;
   /** Bytes of its content. */
-  readonly size: number;
+  readonly size: number | null;
   readonly hasOutline: number;
 }
 
@@ -76,7 +77,7 @@ function indexBatch(chain: WriteChain): void {
   });
 }
 
-function nextRows(chain: ReadChain): Row[] {
+function nextRows(chain: ReadChain): readonly Row[] {
   const rows = chain.db.all<Row>(
     // A snapshot with a parent repeats the content of its deltas.
     `SELECT c.seq, c.artifact, c.format, c.type = 'snapshot' AND c.parent IS NOT NULL AS repeats, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size,
@@ -84,51 +85,23 @@ function nextRows(chain: ReadChain): Row[] {
        FROM context c WHERE +c.project = :project AND c.seq > ${upTo} ORDER BY c.seq LIMIT ${batch.commits}`,
     { project: chain.project },
   );
-  let bytes = 0;
-  const cut = rows.findIndex(({ size }) => {
-    bytes += size;
-    return bytes >= batch.bytes;
-  });
-  return cut < 0 ? rows : rows.slice(0, cut + 1);
+  return upToBytes(rows, batch.bytes);
 }
 
 /** The contents of a batch, read together and not cached. A damaged or expired object has no content. */
 function contentsOf(chain: ReadChain, rows: readonly Row[]): (Uint8Array | undefined)[] {
-  const isGone = (error: unknown): boolean => error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'NOT_FOUND');
-  try {
-    return chain.artifacts.readAll(rows.map(({ artifact }) => artifact));
-  } catch (error) {
-    if (!isGone(error)) throw error;
-  }
-  return rows.map(({ artifact }) => {
-    try {
-      return chain.artifacts.read(artifact);
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      return undefined;
-    }
-  });
-}
-
-/** An entry of the index. */
-interface IndexedEntry {
-  readonly seq: CommitSeq;
-  readonly place: number;
-  readonly kind: string;
-  readonly words: string;
+  const ifThere = <Read>(read: () => Read): Read | undefined => orUndefined(read, ['CORRUPT', 'NOT_FOUND']);
+  const together = ifThere(() => chain.artifacts.readAll(rows.map(({ artifact }) => artifact)));
+  return together ?? rows.map(({ artifact }) => ifThere(() => chain.artifacts.read(artifact)));
 }
 
 const insertEntry = 'INSERT INTO searchEntry (project, context, place, kind) VALUES (?, ?, ?, ?)';
 const insertWords = 'INSERT INTO searchWords (rowid, words) VALUES (?, ?)';
 
-const indexEntries = ({ seq }: Row, { entries }: ParsedDelta): IndexedEntry[] =>
+/** The entries of a commit that have words. */
+const indexEntries = ({ seq }: Row, { entries }: ParsedDelta) =>
   entries
-    .map((entry, place) => ({
-      seq,
-      place,
-      kind: entry.kind,
-      words: entry.marks?.includes('hidden') ? '' : indexable(searchableText(entry)),
-    }))
+    .map((entry, place) => ({ seq, place, kind: entry.kind, words: isHidden(entry) ? '' : indexable(searchableText(entry)) }))
     .filter(({ words }) => words !== '');
 
 /** The searchable text of an entry: its tool, the texts of its arguments, and its text. */

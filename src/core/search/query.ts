@@ -3,7 +3,7 @@ import { contextColumns, hiddenCommits, type ReadChain, readParsed } from '../ch
 import type { InputOf, OutputOf, SearchHit } from '../contract/index.js';
 import { matchingRow } from '../store/index.js';
 import { pendingOf, searchableText } from './indexing.js';
-import { type Matching, rank } from './ranking.js';
+import { everywhere, type Matching, rank } from './ranking.js';
 import { lacksWords, type Pattern, patternsOf, phrasesOf, snippetOf } from './words.js';
 
 export type SearchQuery = InputOf<'search.query'>;
@@ -46,18 +46,13 @@ export function query(chain: ReadChain, input: SearchQuery): OutputOf<'search.qu
 function matchingOf(chain: ReadChain, filter: SearchQuery['filter']): Matching {
   const { where, values } = conditions(filter, hiddenCommits(chain, { archived: true }));
   // Without a filter the index is enough. Looking up each match would take longer than the search itself.
-  return where === '' && isAlone(chain)
-    ? { sql: 'FROM searchWords WHERE searchWords MATCH ?', values }
-    : {
-        // CROSS JOIN keeps the order: SQLite must search the index first and look up its matches.
-        sql: `FROM searchWords CROSS JOIN searchEntry e ON e.no = searchWords.rowid CROSS JOIN context c ON c.seq = e.context
-          WHERE searchWords MATCH ? AND e.project = ${chain.project}${where}`,
-        values,
-      };
+  const isAlone = chain.db.one('SELECT 1 FROM project WHERE no <> ?', chain.project) === undefined;
+  if (where === '' && isAlone) return everywhere;
+  // CROSS JOIN keeps the order: SQLite must search the index first and look up its matches.
+  const sql = `FROM searchWords CROSS JOIN searchEntry e ON e.no = searchWords.rowid CROSS JOIN context c ON c.seq = e.context
+    WHERE searchWords MATCH ? AND e.project = ${chain.project}${where}`;
+  return { sql, values };
 }
-
-/** Whether the database holds only this project: it may hold several. */
-const isAlone = (chain: ReadChain): boolean => chain.db.one('SELECT 1 FROM project WHERE no <> ?', chain.project) === undefined;
 
 /** The condition of each filter. A subagent's template begins with its agent and a slash. */
 const filtered = {

@@ -69,7 +69,7 @@ function newestOf(chain: ReadChain, given: readonly Phrase[], { sql, values }: M
 const closed = (phrase: Phrase): Phrase =>
   phrase.isOpen && phrase.words.length === 1 && (phrase.words[0]?.length ?? 0) < minBeginningLength ? { ...phrase, isOpen: false } : phrase;
 
-const everywhere: Matching = { sql: 'FROM searchWords WHERE searchWords MATCH ?', values: [] };
+export const everywhere: Matching = { sql: 'FROM searchWords WHERE searchWords MATCH ?', values: [] };
 
 function totalOf(chain: ReadChain, found: number, phrases: readonly Phrase[], matching: Matching): Pick<Ranking, 'total' | 'isExact'> {
   const total = found < ranked ? found : countOf(chain, matchOf(phrases), matching, counted + 1);

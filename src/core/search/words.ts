@@ -1,3 +1,5 @@
+import { once } from '../base/index.js';
+
 /** Compares lengths, which takes one fast native call: the UTF-8 form of a text with other characters is longer. */
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;
 
@@ -51,9 +53,8 @@ export interface Pattern {
 export const patternsOf = (phrases: readonly Phrase[]): Pattern[] =>
   phrases.map((phrase) => {
     const { words, isOpen } = phrase;
-    let made: RegExp | undefined;
     return {
-      expression: () => (made ??= expressionOf(phrase)),
+      expression: once(() => expressionOf(phrase)),
       isOpen,
       ...(words.length === 1 && isAscii(words[0] ?? '') && { word: words[0]?.toLowerCase() }),
     };
