@@ -49,6 +49,36 @@ export function orUndefined<Value>(read: () => Value, codes: readonly ErrorCode[
   }
 }
 
+/** A refusal as plain data, which can be sent to another thread or process. */
+export type Refusal = Pick<StemmaError, 'code' | 'message' | 'data'>;
+/** The result of work, or why it was refused, as plain data. */
+export type Outcome = { readonly result: unknown } | { readonly refused: Refusal };
+
+/** Turns an error into plain data. @throws any error that is a bug */
+export function refusalIn(error: unknown): Refusal {
+  if (!(error instanceof StemmaError)) throw error;
+  const { code, message, data } = error;
+  return { code, message, data };
+}
+
+/** The error of a refusal. */
+export const errorOf = ({ code, message, data }: Refusal): StemmaError => new StemmaError(code, message, data);
+
+/** Does work and turns its result or its refusal into plain data. @throws any error that is a bug */
+export async function outcomeOf(work: () => unknown): Promise<Outcome> {
+  try {
+    return { result: await work() };
+  } catch (error) {
+    return { refused: refusalIn(error) };
+  }
+}
+
+/** The result of an outcome. @throws the error of its refusal */
+export function resultOf(outcome: Outcome): unknown {
+  if ('refused' in outcome) throw errorOf(outcome.refused);
+  return outcome.result;
+}
+
 /** A short, printable form of any value for use in an error message. */
 export function inWords(value: unknown, limit = 80): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value));

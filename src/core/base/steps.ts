@@ -6,8 +6,11 @@ export function atOnce<T>(steps: Generator<unknown, T>): T {
   }
 }
 
-/** Runs all steps of an asynchronous generator and returns its result. `take` gets what it yields. */
-export async function finished<Part, Result>(steps: AsyncGenerator<Part, Result>, take: (part: Part) => void = () => {}): Promise<Result> {
+/** Runs all steps of an asynchronous generator or stream and returns its result. `take` gets what it yields. */
+export async function finished<Part, Result>(
+  steps: { next(): Promise<IteratorResult<Part, Result>> },
+  take: (part: Part) => void = () => {},
+): Promise<Result> {
   for (;;) {
     const step = await steps.next();
     if (step.done) return step.value;

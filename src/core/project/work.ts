@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { StemmaError, systemClock } from '../base/index.js';
+import { type Refusal, refusalIn, StemmaError, systemClock } from '../base/index.js';
 import { type ImportInput, importPaths } from '../import/index.js';
 import { contextsAreDue, loadPrices, loadTokenizer } from '../usage/index.js';
 import { requireWrite } from './access.js';
@@ -30,8 +30,6 @@ export const orderFor = ({ dir, projectId, place, chain }: ProjectFolder, work: 
   usageSettings: chain.usageSettings(),
   work,
 });
-
-type Refusal = Pick<StemmaError, 'code' | 'message' | 'data'>;
 
 /** A message from the thread. `begun` comes first, unless it cannot work at all; `result` or `refused` comes last. */
 export type WorkMessage =
@@ -84,11 +82,4 @@ export async function doWork(
 function stepsOf({ chain }: ProjectFolder, work: ThreadWork): Generator<unknown, unknown> {
   if (work.kind === 'import') return importPaths(chain, work.input, (orders) => filesAhead(work.ahead, orders));
   return work.kind === 'derive' ? derive(chain) : tidyUp(chain, { shrink: true });
-}
-
-/** Converts an error into a message. @throws any error that is a bug. */
-function refusalIn(error: unknown): Refusal {
-  if (!(error instanceof StemmaError)) throw error;
-  const { code, message, data } = error;
-  return { code, message, data };
 }

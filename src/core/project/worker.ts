@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { StemmaError } from '../base/index.js';
+import { errorOf } from '../base/index.js';
 import type { WritableDb } from '../store/index.js';
 import type { WorkMessage, WorkOrder } from './work.js';
 
@@ -59,7 +59,7 @@ export async function* runInWorker<Event, Result>(
       const message = messages.shift();
       if (message?.kind === 'begun') hasBegun = true;
       else if (message?.kind === 'event') yield message.event as Event;
-      else if (message?.kind === 'refused') throw new StemmaError(message.code, message.message, message.data);
+      else if (message?.kind === 'refused') throw errorOf(message);
       else if (message?.kind === 'result') {
         signal?.throwIfAborted();
         return message.result as Result;

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { StemmaError } from '../../core/base/index.js';
+import { outcomeOf } from '../../core/base/index.js';
 import { type AnalystOrder, answerOrder } from '../../core/project/index.js';
 import { readStandardInput } from '../launch/index.js';
 import { limitMemory } from '../system/index.js';
@@ -13,18 +13,9 @@ export async function answerQuestion(): Promise<void> {
   const lift = limitMemory(maxMemory);
   // node:sqlite says that it is experimental.
   process.removeAllListeners('warning').on('warning', () => {});
-  printJson(await answered(JSON.parse(await readStandardInput()) as AnalystOrder));
-  await lift();
-}
-
-async function answered(order: AnalystOrder): Promise<unknown> {
+  const order = JSON.parse(await readStandardInput()) as AnalystOrder;
   // What SQLite sorts for a file and cannot hold in memory is beside the file, on the same disk.
   if ('path' in order.ask) process.env.SQLITE_TMPDIR = dirname(order.ask.path);
-  try {
-    return { result: await answerOrder(order) };
-  } catch (error) {
-    if (!(error instanceof StemmaError)) throw error;
-    const { code, message, data } = error;
-    return { refused: { code, message, data } };
-  }
+  printJson(await outcomeOf(() => answerOrder(order)));
+  await lift();
 }

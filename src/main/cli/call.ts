@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { finished } from '../../core/base/index.js';
 import type { OutputOf, ProcedureName } from '../../core/contract/index.js';
 import { type ContractClient, readStandardInput } from '../launch/index.js';
 import { printJson } from '../terminal/index.js';
@@ -113,12 +114,7 @@ async function inputText(input: string): Promise<string> {
 }
 
 /** The result of a procedure. If the procedure streams, each event goes to `onEvent`, and the result is the stream's return value. */
-export async function drain(answer: unknown, onEvent: (event: unknown) => void): Promise<unknown> {
+async function drain(answer: unknown, onEvent: (event: unknown) => void): Promise<unknown> {
   if (typeof answer !== 'object' || answer === null || !(Symbol.asyncIterator in answer)) return answer;
-  const stream = (answer as AsyncIterable<unknown>)[Symbol.asyncIterator]();
-  for (;;) {
-    const { done, value } = await stream.next();
-    if (done) return value;
-    onEvent(value);
-  }
+  return finished((answer as AsyncIterable<unknown>)[Symbol.asyncIterator](), onEvent);
 }

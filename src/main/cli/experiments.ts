@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
+import { finished } from '../../core/base/index.js';
 import type { ExperimentResult, OutputOf } from '../../core/contract/index.js';
 import { dim, green, line, printExact, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
-import { addCall, drain, readInput } from './call.js';
+import { addCall, readInput } from './call.js';
 import { addProjectCommand, type ProjectOptions, pathOption, rawOption, withProject, withStoppableProject } from './command.js';
 import { counted, firstLine, size } from './numbers.js';
 
@@ -48,7 +49,7 @@ function saveExperiment(options: ProjectOptions & { input: string }): Promise<vo
 function runExperiment(experimentId: string, options: ProjectOptions & { case?: string[] }): Promise<void> {
   return withStoppableProject(options, async ({ client, signal }) => {
     const stream = await client.experiment.run({ experimentId, caseIds: options.case }, { signal });
-    const round = (await drain(stream, () => undefined)) as { round: number; results: ExperimentResult[] };
+    const round = await finished(stream);
     if (options.json) return printJson(round);
     for (const result of round.results) printText(describeResult(result));
   });

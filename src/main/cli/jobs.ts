@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { finished } from '../../core/base/index.js';
 import {
   type AgentPerformer,
   type Job,
   type JobEvent,
-  type JobResult,
   type JobStatus,
   jobStatuses,
   type Performer,
@@ -12,12 +12,11 @@ import {
   type Received,
   type RunLimits,
   runtimes,
-  type Try,
   type Work,
 } from '../../core/contract/index.js';
 import { quoted, shellOf, thisSystem } from '../../core/system/index.js';
 import { block, dim, green, line, printJson, printPart, printText, red, say, type Text, yellow } from '../terminal/index.js';
-import { addCall, drain } from './call.js';
+import { addCall } from './call.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject, withStoppableProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted, firstLine } from './numbers.js';
@@ -119,11 +118,10 @@ async function startJob(turn: string | undefined, options: StartOptions): Promis
     const stream = await client.runner.start({ what, performer, limits: { calls, tokens, cost, minutes } });
     let jobId = '';
     signal.addEventListener('abort', () => void client.runner.stop({ jobId }));
-    const result = (await drain(stream, (part) => {
-      const event = part as JobEvent;
+    const result = await finished(stream, (event) => {
       jobId = event.jobId;
       if (!options.json) printEvent(event);
-    })) as JobResult;
+    });
     if (result.status !== 'success') process.exitCode = 1;
     if (options.json) return printJson(result);
     printText(line`${result.jobId}  ${colored(result.status)}  ${result.commits.join(' ')}`);
@@ -134,7 +132,7 @@ function repeatJob(what: Work, performer: Performer, { times = 1, check, calls, 
   if (!('commit' in what)) throw new UsageError('--times and --check need --commit.');
   return withStoppableProject(options, async ({ client }) => {
     const stream = await client.runner.repeat({ commit: what.commit, times, performer, limits: { calls, tokens, cost, minutes }, check });
-    const { tries } = (await drain(stream, () => {})) as { tries: Try[] };
+    const { tries } = await finished(stream);
     if (tries.some(({ status, score }) => status !== 'success' || score === 0)) process.exitCode = 1;
     if (options.json) return printJson({ tries });
     for (const { jobId, status, commit, folder, score } of tries)

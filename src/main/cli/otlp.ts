@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type ContractClient, findDataDir } from '../launch/index.js';
-import { dim, line, printText, say } from '../terminal/index.js';
-import { drain } from './call.js';
+import { findDataDir } from '../launch/index.js';
+import { dim, printText, say } from '../terminal/index.js';
 import { addProjectChoice, openTarget, type ProjectChoice, pathOption, type Stoppable, untilAborted, withStoppableEngine } from './command.js';
 import { portNumber } from './option-values.js';
 
@@ -23,16 +21,14 @@ export function addOtlpCommand(program: Command): void {
 
 /** Runs until the person ends it. Standard output has the variables that an exporter needs. */
 async function receive({ client, signal }: Stoppable, options: OtlpOptions): Promise<void> {
-  const { startOtlp } = await import('../otlp/index.js');
+  const { startOtlp, storingIn } = await import('../otlp/index.js');
   const { writeBearerFile } = await import('../web/index.js');
   const { dir } = await openTarget(client, options);
   const token = randomBytes(24).toString('base64url');
   const server = await startOtlp({
     port: options.port,
     token,
-    folder: await receivedFolder(client),
-    importFile: async (path) => drain(await client.import.run({ paths: [path] }), () => undefined),
-    problem: (error) => say(line`stemma: spans were not stored: ${error.message}`),
+    ...(await storingIn(client, findDataDir())),
   });
   const path = pathOption(options.bearerFile);
   const file = path === undefined ? undefined : writeBearerFile(path, token);
@@ -44,5 +40,3 @@ async function receive({ client, signal }: Stoppable, options: OtlpOptions): Pro
   await server.close();
   file?.remove();
 }
-
-const receivedFolder = async (client: ContractClient): Promise<string> => join(findDataDir(), 'received', (await client.project.info({})).projectId);

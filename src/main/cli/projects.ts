@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { finished } from '../../core/base/index.js';
 import type { ImportProgress, ImportResult, Mapping, MappingPreview } from '../../core/contract/index.js';
 import { dim, endProgress, line, type Printable, printJson, printText, red, say, showProgress } from '../terminal/index.js';
 import { backUpDaily } from './backups.js';
-import { drain } from './call.js';
 import {
   addProjectCommand,
   granularityOption,
@@ -86,7 +86,7 @@ async function importPaths(
     say(dim(line`${made ? 'Created' : 'Importing into'} ${dir}`));
     const { format, granularity } = options;
     const stream = await client.import.run({ paths: paths.map((path) => resolve(path)), format, granularity, mapping }, { signal });
-    const result = (await drain(stream, (event) => showImport(event as ImportProgress)).finally(endProgress)) as ImportResult;
+    const result = await finished(stream, showImport).finally(endProgress);
     await backUpDaily(client);
     if (options.json) return printJson(result);
     const counts = [counted(result.sessions, 'session'), counted(result.commits, 'new commit'), counted(result.entries, 'entry', 'entries')];

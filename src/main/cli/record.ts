@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ImportResult, Provider } from '../../core/contract/index.js';
+import { finished } from '../../core/base/index.js';
+import type { Provider } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { defaultUpstreams, type RunningProxy, startProxy, type Upstreams } from '../proxy/index.js';
 import { line, say } from '../terminal/index.js';
-import { drain } from './call.js';
 
 /** The environment variables from which agents and the providers' own clients read a provider's address. */
 const addressNames: Readonly<Record<string, Provider>> = {
@@ -55,7 +55,7 @@ export function bodyFiles(env: NodeJS.ProcessEnv): BodyFiles | undefined {
   return {
     env: { CLAUDE_CODE_ENABLE_TELEMETRY: '1', OTEL_LOG_RAW_API_BODIES: `file:${folder}` },
     async importInto(client) {
-      const { skipped } = (await drain(await client.import.run({ paths: [folder] }), () => undefined)) as ImportResult;
+      const { skipped } = await finished(await client.import.run({ paths: [folder] }));
       for (const { path, reason } of skipped) say(line`stemma: ${path}: ${reason}`);
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -1,15 +1,8 @@
 import { type Command, Option } from 'commander';
-import {
-  type ContextId,
-  type DivergenceLimit,
-  divergenceLimits,
-  type ReplyPart,
-  type RequestEdits,
-  type WhatIfPart,
-  type WhatIfResult,
-} from '../../core/contract/index.js';
+import { finished } from '../../core/base/index.js';
+import { type DivergenceLimit, divergenceLimits, type ReplyPart, type RequestEdits, type WhatIfPart } from '../../core/contract/index.js';
 import { block, dim, green, line, printJson, printPart, printText, red, say, type Text, yellow } from '../terminal/index.js';
-import { drain, readInput } from './call.js';
+import { readInput } from './call.js';
 import { addProjectCommand, asOption, commitName, type ProjectOptions, withStoppableProject } from './command.js';
 import { counted, firstLine } from './numbers.js';
 import { wholeNumber } from './option-values.js';
@@ -61,7 +54,7 @@ function rerun(commit: string, options: RerunOptions): Promise<void> {
     const edits = options.edits === undefined ? undefined : ((await readInput(options.edits)) as never);
     const request = options.request === undefined ? undefined : ((await readInput(options.request)) as RequestEdits);
     const stream = await client.turn.rerun({ turnId: commitName(commit), provider, model, samples, edits, request, principal }, { signal });
-    const { commits } = (await drain(stream, (part) => json || printReply(part as ReplyPart))) as { commits: ContextId[] };
+    const { commits } = await finished(stream, (part) => json || printReply(part));
     if (json) return printJson({ commits });
     for (const each of commits) printText(line`${green('branch')} ${each}`);
   });
@@ -88,7 +81,7 @@ function whatIf(commit: string, options: WhatIfOptions): Promise<void> {
       return;
     }
     const stream = await client.turn.whatIf({ id, original, provider, model, stopAt, turns, principal }, { signal });
-    const result = (await drain(stream, (part) => json || printWhatIf(part as WhatIfPart))) as WhatIfResult;
+    const result = await finished(stream, (part) => json || printWhatIf(part));
     if (json) return printJson(result);
     if (result.stopped) say(line`${yellow(result.stopped.why)} at turn ${result.stopped.turn}: ${result.stopped.what}`);
     printText(line`${green('branch')} ${result.tip ?? 'none'} ${dim(`${counted(result.commits.length, 'turn')} done, ${result.left} left`)}`);

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
+import { finished } from '../../core/base/index.js';
 import { type InputOf, type ReplyPart, type Ticket, ticketStatuses, verdicts } from '../../core/contract/index.js';
 import { readStandardInput } from '../launch/index.js';
 import { block, dim, line, printJson, printPart, printText, say } from '../terminal/index.js';
-import { addCall, drain } from './call.js';
+import { addCall } from './call.js';
 import { addProjectCommand, type ProjectOptions, withProject, withStoppableProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted } from './numbers.js';
@@ -124,7 +125,7 @@ function answer(id: string, options: ProjectOptions & { provider: string; model?
   return withStoppableProject(options, async ({ client, signal }) => {
     const { provider, model } = options;
     const stream = await client.ticket.answer({ ticketId: ticketName(id), provider, model }, { signal });
-    const reply = (await drain(stream, (part) => options.json || printReply(part as ReplyPart))) as { threadId: string; commit: string | null };
+    const reply = await finished(stream, (part) => options.json || printReply(part));
     if (options.json) return printJson(reply);
     if (reply.commit !== null) say(line`\n${dim(`${reply.commit} in ${reply.threadId}`)}`);
   });

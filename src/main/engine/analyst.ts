@@ -1,5 +1,5 @@
 import { constants, setPriority } from 'node:os';
-import { type ErrorCode, type ErrorData, StemmaError } from '../../core/base/index.js';
+import { type Outcome, resultOf, StemmaError } from '../../core/base/index.js';
 import type { Analyst, AnalystOrder } from '../../core/project/index.js';
 import { type Piped, setVariables, startPiped } from '../system/index.js';
 
@@ -9,8 +9,6 @@ export const questionWord = 'answer-question';
 /** The most questions at a time. Each has a process and memory of its own. */
 const mostAtOnce = 2;
 const maxAnswer = 256 * 1024 * 1024;
-
-type Answer = { readonly result: unknown } | { readonly refused: { readonly code: ErrorCode; readonly message: string; readonly data: ErrorData } };
 
 /** An option of Node: with its default for new objects, a file of a million rows takes 100 MB more. */
 const fewNewObjects = '--max-semi-space-size=8';
@@ -126,9 +124,7 @@ async function ask({ child, kill }: Piped, order: AnalystOrder, ms: number, sign
     signal?.throwIfAborted();
     if (problem) throw problem;
     if (code !== 0) throw code === null || code > 128 || /memory/i.test(said) ? tooLarge() : ended(code, said);
-    const answer = JSON.parse(Buffer.concat(parts).toString('utf8')) as Answer;
-    if ('result' in answer) return answer.result;
-    throw new StemmaError(answer.refused.code, answer.refused.message, answer.refused.data);
+    return resultOf(JSON.parse(Buffer.concat(parts).toString('utf8')) as Outcome);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { StemmaError } from '../../core/base/index.js';
+import type { Outcome, Refusal } from '../../core/base/index.js';
 import type { AgentRoot, CacheSize, DerivedKind, Offer, ReadPlace } from '../../core/project/index.js';
 import type { ProcedureKind } from '../../core/router/index.js';
 import type { Frame, FromEngine, ToEngine } from '../launch/index.js';
@@ -11,7 +11,7 @@ export const mostReaders = Math.min(4, Math.max(2, availableParallelism()));
 export type AidQuestion =
   | { readonly what: 'keep'; readonly offers: readonly Offer[] }
   | { readonly what: 'prepare'; readonly derived: DerivedKind }
-  | { readonly what: 'fetch'; readonly refusal: SentError }
+  | { readonly what: 'fetch'; readonly refusal: Refusal }
   | { readonly what: 'checkOutput'; readonly path: string };
 
 /** A question of a thread that reads, for one of its connections. */
@@ -21,9 +21,6 @@ export interface Aid {
   readonly connection: number;
   readonly question: AidQuestion;
 }
-
-export type SentError = Pick<StemmaError, 'code' | 'message' | 'data'>;
-export type AidAnswer = { readonly result: unknown } | { readonly refused: SentError };
 
 /** Messages from the thread that answers to the writer. */
 export type ToWriter =
@@ -43,7 +40,7 @@ export type FromWriter =
   /** Where a project is read; undefined if only the writer can read it. Sent before the first `using`, and after each change. */
   | { readonly kind: 'place'; readonly dir: string; readonly place: ReadPlace | undefined }
   | { readonly kind: 'live'; readonly dir: string; readonly tips: readonly string[] }
-  | { readonly kind: 'aided'; readonly dir: string; readonly reader: number; readonly number: number; readonly answer: AidAnswer }
+  | { readonly kind: 'aided'; readonly dir: string; readonly reader: number; readonly number: number; readonly answer: Outcome }
   /** Asks the threads that read a project to close it, because its file is about to be replaced. */
   | { readonly kind: 'leave'; readonly dir: string; readonly number: number }
   /** Asks what the threads that read keep in memory. */
@@ -63,7 +60,7 @@ export type ToReader =
   | { readonly kind: 'end'; readonly connection: number }
   | { readonly kind: 'place'; readonly place: ReadPlace | undefined }
   | { readonly kind: 'live'; readonly tips: readonly string[] }
-  | { readonly kind: 'aided'; readonly number: number; readonly answer: AidAnswer }
+  | { readonly kind: 'aided'; readonly number: number; readonly answer: Outcome }
   | { readonly kind: 'share'; readonly projects: number }
   | { readonly kind: 'leave' };
 

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { ResponseHeadersPlugin } from '@orpc/server/plugins';
 import { type MinimalWebsocket, RPCHandler } from '@orpc/server/websocket';
-import { StemmaError, systemClock } from '../../core/base/index.js';
+import { errorOf, refusalIn, StemmaError, systemClock } from '../../core/base/index.js';
 import {
   cacheShares,
   cacheSize,
@@ -101,8 +101,7 @@ export function readForFront(): void {
       },
       fetch: async (refusal) => {
         if (!(refusal instanceof StemmaError && refusal.data.reason === 'elsewhere')) return false;
-        const { code, message, data } = refusal;
-        return (await ask(connection, { what: 'fetch', refusal: { code, message, data } })) === true;
+        return (await ask(connection, { what: 'fetch', refusal: refusalIn(refusal) })) === true;
       },
     };
   }
@@ -142,9 +141,8 @@ export function readForFront(): void {
     },
     aided: ({ number, answer }) => {
       const question = asked.take(number);
-      if ('result' in answer) return question?.resolve(answer.result);
-      const { code, message, data } = answer.refused;
-      question?.reject(new StemmaError(code, message, data));
+      if ('result' in answer) question?.resolve(answer.result);
+      else question?.reject(errorOf(answer.refused));
     },
     share: ({ projects }) => share(projects),
     leave: () => {

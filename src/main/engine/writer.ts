@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads';
-import { StemmaError } from '../../core/base/index.js';
+import { errorOf, outcomeOf } from '../../core/base/index.js';
 import { contract, procedureNames } from '../../core/contract/index.js';
 import { type CacheSize, type Project, prepare, type Session } from '../../core/project/index.js';
 import { kindOf } from '../../core/router/index.js';
 import { openQuestions } from './messages.js';
-import type { Aid, AidAnswer, FromWriter, ToWriter } from './pool.js';
+import type { Aid, FromWriter, ToWriter } from './pool.js';
 import { engineBehind } from './serve.js';
 
 /** Milliseconds between two checks which sessions an agent works on. */
@@ -60,15 +60,7 @@ export function writeForFront(): void {
   }, lookMs);
 
   async function help(dir: string, { reader, number, connection, question }: Aid): Promise<void> {
-    let answered: AidAnswer;
-    try {
-      answered = { result: await carryOut(dir, connection, question) };
-    } catch (error) {
-      if (!(error instanceof StemmaError)) throw error;
-      const { code, message, data } = error;
-      answered = { refused: { code, message, data } };
-    }
-    say({ kind: 'aided', dir, reader, number, answer: answered });
+    say({ kind: 'aided', dir, reader, number, answer: await outcomeOf(() => carryOut(dir, connection, question)) });
   }
 
   async function carryOut(dir: string, connection: number, question: Aid['question']): Promise<unknown> {
@@ -82,10 +74,8 @@ export function writeForFront(): void {
         if (project) await prepare(project, question.derived);
         if (question.derived === 'analysis') session?.engine.options.analyst?.expect?.();
         return undefined;
-      case 'fetch': {
-        const { code, message, data } = question.refusal;
-        return session?.reading.fetch(new StemmaError(code, message, data)) ?? false;
-      }
+      case 'fetch':
+        return session?.reading.fetch(errorOf(question.refusal)) ?? false;
       case 'checkOutput':
         return session?.checkOutput(question.path);
     }

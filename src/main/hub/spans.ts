@@ -116,5 +116,5 @@ function openInbox({ services, folder, project, problem }: InboxOptions): Inbox 
     },
     problem: (error) => problem(`Spans were not stored: ${error instanceof StemmaError ? error.code : error.name}.`),
   });
-  return { receiver, sender, close: () => receiver.close().finally(() => local.close()) };
+  return { receiver, sender, close: () => receiver.flush().finally(() => local.close()) };
 }

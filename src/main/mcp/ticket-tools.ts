@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJson } from '../../core/base/index.js';
+import { finished, parseJson } from '../../core/base/index.js';
 import { contract } from '../../core/contract/index.js';
 import { custom, ownEvent, readInputSchema, reads, toolsOf, writes } from './tool.js';
 
@@ -45,13 +45,11 @@ export const ticketTools = toolsOf('tickets', {
     "Lets a provider answer the last message of a ticket's thread, from the context of the ticket. `recorded` answers only recorded questions.",
     readInputSchema(contract.ticket.answer),
     async (client, input) => {
-      const reply = await client.ticket.answer(input);
       let text = '';
-      for (;;) {
-        const { done, value } = await reply.next();
-        if (done) return { ...value, text };
-        if (value.kind === 'text' || value.kind === 'notice') text += value.delta;
-      }
+      const answer = await finished(await client.ticket.answer(input), ({ kind, delta }) => {
+        if (kind === 'text' || kind === 'notice') text += delta;
+      });
+      return { ...answer, text };
     },
     {
       starts: true,

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { finished } from '../../core/base/index.js';
 import { privateFile, privateFolder } from '../../core/files/index.js';
+import type { ContractClient } from '../launch/index.js';
+import { line, say } from '../terminal/index.js';
 import { type ReceivedItem, RefusedExport, type Signal, signals } from './decode.js';
 
 export interface ReceiverOptions {
@@ -12,12 +15,19 @@ export interface ReceiverOptions {
   readonly problem: (error: Error) => void;
 }
 
+/** How spans are stored in the open project of a client: in files below Stemma's own folder, which it imports. */
+export const storingIn = async (client: ContractClient, dataDir: string): Promise<ReceiverOptions> => ({
+  folder: join(dataDir, 'received', (await client.project.info({})).projectId),
+  importFile: async (path) => finished(await client.import.run({ paths: [path] })),
+  problem: (error) => say(line`stemma: spans were not stored: ${error.message}`),
+});
+
 /** Keeps spans and their logs until their trace is complete, then stores and imports them. */
 export interface Receiver {
   /** Takes an export of this many bytes. @throws Refused if too much of earlier exports is not stored yet. */
   take(signal: Signal, received: readonly ReceivedItem[], bytes: number): void;
+  /** Stores all that waits. */
   flush(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** The time without new spans after which a trace is stored, in milliseconds: `complete` after its outermost span came, `open` before. */
@@ -119,7 +129,6 @@ export function openReceiver({ folder, importFile, problem }: ReceiverOptions): 
       if (waiting.items > maxWaiting.items || waiting.bytes > maxWaiting.bytes) void flush();
     },
     flush,
-    close: flush,
   };
 }
 

@@ -43,7 +43,7 @@ export async function startOtlp(options: ServerOptions): Promise<RunningServer> 
     port: await listen(server, options.port, '127.0.0.1'),
     async close() {
       await closeNow(server);
-      await receiver.close();
+      await receiver.flush();
     },
   };
 }

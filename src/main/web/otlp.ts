@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
 import type { ContractClient } from '../launch/index.js';
-import { answerExport, openReceiver, type Receiver } from '../otlp/index.js';
-import { line, say } from '../terminal/index.js';
+import { answerExport, openReceiver, type Receiver, storingIn } from '../otlp/index.js';
 
 /** Receives spans on the web host, into the project that it was started with, else into the person's own. */
 export interface SpanDoor {
@@ -15,18 +13,13 @@ export interface SpanDoor {
 
 /** `connect` opens a connection to the engine, and `dataDir` is Stemma's own folder. Nothing starts before the first export. */
 export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: string, project: string | null): SpanDoor {
-  let opened: Promise<{ readonly receiver: Receiver; readonly port: MessagePort }> | undefined;
+  let opened: ReturnType<typeof open> | undefined;
   const open = async (): Promise<{ readonly receiver: Receiver; readonly port: MessagePort }> => {
     const port = await connect();
     const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));
     port.start();
     await client.project.open({ dir: project ?? (await client.library.home({})).dir });
-    const { projectId } = await client.project.info({});
-    const importFile = async (path: string): Promise<void> => {
-      for await (const _ of await client.import.run({ paths: [path] }));
-    };
-    const problem = (error: Error): void => say(line`stemma: spans were not stored: ${error.message}`);
-    return { receiver: openReceiver({ folder: join(dataDir, 'received', projectId), importFile, problem }), port };
+    return { receiver: openReceiver(await storingIn(client, dataDir)), port };
   };
   return {
     async answer(request, response, path) {
@@ -39,7 +32,7 @@ export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: strin
     },
     async close() {
       const running = await opened?.catch(() => undefined);
-      await running?.receiver.close();
+      await running?.receiver.flush();
       running?.port.close();
     },
   };

@@ -317,5 +317,5 @@ test('[F42] while spans are stored slower than they arrive, further ones are ref
   store();
   await receiver.flush();
   receiver.take('spans', [one(5)], bytes);
-  await receiver.close();
+  await receiver.flush();
 });
