@@ -138,7 +138,6 @@ export type Compaction = z.output<typeof compaction>;
 
 /** The lifetime of a layer: one call, or as long as the checkpoint. */
 const lifetimes = ['call', 'checkpoint'] as const;
-export type Lifetime = (typeof lifetimes)[number];
 
 /** A layer of a commit's context, before the process and the switch are applied. */
 const previewLayer = z.object({

@@ -1,5 +1,6 @@
 import { type AnyContractProcedure, getEventIteratorSchemaDetails, isContractProcedure } from '@orpc/contract';
 import { z } from 'zod';
+import { isObject } from '../base/index.js';
 
 /** The parts of a JSON Schema that a description uses. */
 export interface JsonSchema {
@@ -44,8 +45,6 @@ export function describeProcedure(contract: object, name: string): ProcedureDesc
     ...(stream && { event: jsonSchema(stream.yields, 'output') }),
   };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** The JSON Schema of a Zod schema. Values that JSON Schema cannot express, such as the results of transforms, become `{}`. */
 const jsonSchema = (schema: unknown, io: 'input' | 'output'): JsonSchema =>

@@ -1,10 +1,24 @@
 import { z } from 'zod';
 import { droppedLayer } from './compose.js';
-import { budget, entityTypes, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './event.js';
 import { message } from './handover.js';
 import { previewAs, previewBody, previewOf } from './request.js';
 import { contextId, count, damaged, flag, list, procedure, timestamp, upTo } from './scalars.js';
-import { rendered, timelineInput } from './timeline.js';
+import {
+  budget,
+  entityTypes,
+  goal,
+  goals,
+  id,
+  memory,
+  messageOrigin,
+  person,
+  plan,
+  rendered,
+  resume,
+  timelineInput,
+  trigger,
+  words,
+} from './timeline.js';
 
 const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp, damaged });
 export type Entity = z.output<typeof entity>;
