@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../src/main/cli/errors.js';
-import { setPolicyOf } from '../../src/main/cli/policy-file.js';
+import { setPolicyOf } from '../../src/main/cli/serve.js';
 import { door } from '../support/door.js';
 
 const space = { for: { space: 's' }, performer: { provider: 'x' } };

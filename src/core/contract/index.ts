@@ -49,7 +49,6 @@ export * from './intake.js';
 export { describeInvalid } from './issue.js';
 export * from './kinds.js';
 export * from './mapping.js';
-export * from './moment.js';
 export * from './outline.js';
 export * from './price.js';
 export * from './project.js';
@@ -66,6 +65,7 @@ export * from './template.js';
 export * from './ticket.js';
 export type * from './timeline.js';
 export { blockInput, entityTypes, messageOrigin, resume, timelineInput, trigger } from './timeline.js';
+export * from './turn.js';
 export * from './turn.js';
 export * from './usage.js';
 

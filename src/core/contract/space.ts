@@ -3,22 +3,7 @@ import { droppedLayer } from './compose.js';
 import { message } from './handover.js';
 import { previewAs, previewBody, previewOf } from './request.js';
 import { contextId, count, damaged, flag, list, procedure, timestamp, upTo } from './scalars.js';
-import {
-  budget,
-  entityTypes,
-  goal,
-  goals,
-  id,
-  memory,
-  messageOrigin,
-  person,
-  plan,
-  rendered,
-  resume,
-  timelineInput,
-  trigger,
-  words,
-} from './timeline.js';
+import { budget, entityTypes, eventContext, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './timeline.js';
 
 const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp, damaged });
 export type Entity = z.output<typeof entity>;
@@ -137,7 +122,7 @@ export const shownCall = z.object({
 });
 
 /** The event context of a run, and its next model call. */
-const nextCall = shownCall.extend({ input: timelineInput, rendered });
+const nextCall = shownCall.extend(eventContext);
 
 const spaceId = id.describe('The id of the space.');
 const entityId = id.describe('The id of the entity.');

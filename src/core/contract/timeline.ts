@@ -249,8 +249,10 @@ const timelineBlock = z.strictObject({
 });
 export type TimelineBlock = z.output<typeof timelineBlock>;
 
-export const rendered = z.strictObject({ system: z.string(), blocks: z.array(timelineBlock) });
+const rendered = z.strictObject({ system: z.string(), blocks: z.array(timelineBlock) });
 export type Rendered = z.output<typeof rendered>;
+/** The event context that an agent reads: as data and as text. */
+export const eventContext = { input: timelineInput, rendered };
 
 const roleMessage = z.strictObject({ role: z.enum(['system', 'user', 'assistant']), content: z.string() });
 export type RoleMessage = z.output<typeof roleMessage>;
@@ -279,8 +281,7 @@ export const timelineContract = {
     window: flag('Omits messages that are not rendered from `input`, for a caller that reads them with `timeline.rows`.'),
   }).returns(
     z.strictObject({
-      input: timelineInput,
-      rendered,
+      ...eventContext,
       total: count.describe('The number of all messages. `input` may contain only a part of them.'),
     }),
   ),

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { LostKind, UsageCompaction } from '../../core/contract/index.js';
+import type { UsageCompaction } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { bold, dim, line, printJson, printText, type Text, yellow } from '../terminal/index.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject } from './command.js';
@@ -58,13 +58,11 @@ const ask = (client: ContractClient, id: string, { limit, provider, model }: Com
 const tokens = ({ counted: exact, estimated }: UsageCompaction['before']): string =>
   exact === null ? `≈${estimated.toLocaleString('en-US')}` : exact.toLocaleString('en-US');
 
-const words: Readonly<Record<LostKind, string>> = { file: 'file', decision: 'decision', error: 'error', result: 'result' };
-
 function printCompaction({ commit, at, before, after, summaryTokens, totals, lost }: UsageCompaction, number: number): void {
   printText(line`${bold(`Compaction ${number}`)} ${yellow(commit)} ${at}`);
   const basis = before.counted === null || after.counted === null ? '' : ' counted';
   printText(`  ${tokens(before)} → ${tokens(after)} tokens${basis}; the summary has about ${counted(summaryTokens, 'token')}`);
-  printText(dim(`  not mentioned: ${totals.map((total) => `${total.lost} of ${counted(total.found, words[total.kind])}`).join(', ')}`));
+  printText(dim(`  not mentioned: ${totals.map((total) => `${total.lost} of ${counted(total.found, total.kind)}`).join(', ')}`));
   for (const loss of lost) printText(lossLine(loss));
 }
 

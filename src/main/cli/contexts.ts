@@ -1,10 +1,12 @@
+import { extname } from 'node:path';
 import { type Command, Option } from 'commander';
-import { type ContextDiff, type Entry, type InputOf, runtimes } from '../../core/contract/index.js';
+import { type ContextDiff, type ContextId, type Entry, type InputOf, runtimes } from '../../core/contract/index.js';
 import { dim, green, indent, join, line, printExact, printJson, printText, red, say } from '../terminal/index.js';
 import { addCall } from './call.js';
+import type { CliConnection } from './client.js';
 import { addProjectCommand, asOption, commitName, type ProjectOptions, pathOption, rawOption, stopOption, withProject } from './command.js';
 import { describeCommit, describeEntry } from './describe.js';
-import { reportRedactions } from './export.js';
+import { UsageError } from './errors.js';
 import { logQuery, printGraph } from './log.js';
 import { counted, size } from './numbers.js';
 import { wholeNumber } from './option-values.js';
@@ -133,3 +135,91 @@ function sizeOf({ tokens, counted: exact }: ContextDiff, side: 'a' | 'b'): strin
   const size = exact[side];
   return size === null ? `≈${tokens[side].toLocaleString('en-US')}` : `${size.toLocaleString('en-US')} counted`;
 }
+
+/** Adds `stemma diagnose` and `stemma repair-session`, for sessions that their agents can no longer continue. */
+export function addRepairCommands(program: Command): void {
+  addCall(program, 'diagnose <session>', 'say what a model would refuse in a session', 'session.diagnose', ({ problems }) => {
+    for (const { kind, message, fix } of problems) printText(line`${kind}: ${message} ${fix ?? ''}`);
+    if (problems.length === 0) printText('Nothing in this session would be refused.');
+  });
+
+  addCall(program, 'repair-session <session>', 'fork a session without what a model would refuse', 'session.repair', ({ changes, commit }) => {
+    for (const { kind, before, after } of changes) printText(line`${kind}: ${before} -> ${after ?? 'left out'}`);
+    if (changes.length === 0) printText('Nothing in this session needs a repair.');
+    if (commit) printText(line`Repaired as ${commit.id}. The original is unchanged. ${dim('stemma resume continues it.')}`);
+  }).option('--dry-run', 'show the changes and make no fork');
+}
+
+interface ExportOptions extends ProjectOptions, Pick<InputOf<'export.context'>, 'stop' | 'redact' | 'redactIps' | 'dryRun'> {
+  to?: string;
+  output?: string;
+  collector?: string;
+  formats?: true;
+  raw?: true;
+}
+
+const spanFormat = 'otlp-v1';
+
+const formatsByExtension: Readonly<Record<string, string>> = { '.html': 'html', '.md': 'markdown' };
+
+/** Adds `stemma export`. */
+export function addExportCommand(program: Command): void {
+  addProjectCommand(program, 'export <commit>', 'write a context as a file for people or for an agent')
+    .addOption(stopOption())
+    .option('-t, --to <format>', "html, markdown, claude-code-v1, … (default: by the file's extension; --formats lists all)")
+    .option('-o, --output <file>', 'write to a new file (default: standard output)')
+    .option('--collector <address>', 'send the context as spans (otlp-v1) to a collector, such as http://127.0.0.1:4318/v1/traces')
+    .addOption(rawOption())
+    .option('--redact', 'replace secrets of known patterns, home folders and e-mail addresses')
+    .option('--redact-ips', 'replace IP addresses too (implies --redact)')
+    .option('--dry-run', 'write nothing; print what would be written, replaced and lost')
+    .option('--formats', 'list the formats for this context, and what each cannot hold')
+    .action((id: string, options: ExportOptions) =>
+      withProject(options, (connection) => (options.formats ? listFormats : exportContext)(connection, commitName(id) as ContextId, options)),
+    );
+}
+
+async function listFormats({ client }: CliConnection, id: ContextId, { stop, json }: ExportOptions): Promise<void> {
+  const formats = await client.export.formats({ id, stop });
+  if (json) return printJson(formats);
+  for (const { format, tier, what, lossCounts } of formats) {
+    printText(line`${format.padEnd(22)} ${dim(tier.padEnd(10))} ${what}`);
+    if (lossCounts.length > 0) printText(dim(`${' '.repeat(34)}without ${describeCounts(lossCounts)}`));
+  }
+}
+
+async function exportContext(connection: CliConnection, id: ContextId, options: ExportOptions): Promise<void> {
+  const { to, output, collector, redact, redactIps, dryRun, stop, json } = options;
+  if (collector !== undefined && ((to ?? spanFormat) !== spanFormat || output !== undefined))
+    throw new UsageError(`--collector sends ${spanFormat}: leave out --to and --output`);
+  if (collector !== undefined && !dryRun) return await sendContext(connection, id, collector, options);
+  const format = to ?? (collector === undefined ? (formatsByExtension[extname(output ?? '')] ?? 'claude-code-v1') : spanFormat);
+  const result = await connection.client.export.context({ id, format, stop, path: pathOption(output), redact, redactIps, dryRun });
+  if (json) return printJson(result);
+  if (result.text !== undefined) printExact(result.text, options);
+  if (result.data !== undefined) printExact(Buffer.from(result.data, 'base64'), options);
+  const facts = `(${size(result.bytes)}, ${result.format}, ${result.tier})`;
+  if (dryRun) printText(`Would write ${facts}`);
+  else if (result.path !== undefined) printText(`Wrote ${result.path} ${facts}`);
+  if (result.lossCounts.length > 0) say(dim(`without ${describeCounts(result.lossCounts)}`));
+  reportRedactions(result.redactions);
+}
+
+async function sendContext({ client }: CliConnection, id: ContextId, address: string, options: ExportOptions): Promise<void> {
+  const { redact, redactIps, stop, json } = options;
+  const sent = await client.export.spans({ id, address, stop, redact, redactIps });
+  if (json) return printJson(sent);
+  printText(`Sent to ${address} (${size(sent.bytes)}, ${spanFormat}, ${sent.tier})`);
+  if (sent.lossCounts.length > 0) say(dim(`without ${describeCounts(sent.lossCounts)}`));
+  reportRedactions(sent.redactions);
+}
+
+/** Prints the replacements of an export on standard error, with a warning that some secrets may remain. */
+export function reportRedactions(redactions: readonly { placeholder: string; kind: string; count: number }[] | undefined): void {
+  if (!redactions) return;
+  for (const { placeholder, kind, count } of redactions) say(dim(`replaced: ${placeholder}, ${kind}, ${counted(count, 'time')}`));
+  say(dim('Only known patterns are replaced. Read the export before you share it.'));
+}
+
+const describeCounts = (counts: readonly { what: string; count: number }[]): string =>
+  counts.map(({ what, count }) => `${what} (${count})`).join(', ');

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CaptureStatus, type Commit, runtimes } from '../../core/contract/index.js';
+import { findDataDir } from '../launch/index.js';
 import { defaultUpstreams, parseUpstream, type Upstreams } from '../proxy/index.js';
 import { endLike } from '../system/index.js';
 import { dim, line, magenta, printJson, printText, red, say, type Text, yellow } from '../terminal/index.js';
@@ -12,6 +14,7 @@ import {
   openTarget,
   type ProjectChoice,
   type ProjectOptions,
+  pathOption,
   type SignedOptions,
   type Stoppable,
   signedOf,
@@ -23,7 +26,7 @@ import { counted, firstLine, writeTime } from './numbers.js';
 import { portNumber } from './option-values.js';
 import type { CliRunOptions } from './run.js';
 
-/** Adds `stemma capture`, `run` and `proxy`, which record transcripts and model calls while agents work. */
+/** Adds `stemma capture`, `run`, `proxy` and `otlp`, which record transcripts, model calls and spans while agents work. */
 export function addLiveCommands(program: Command): void {
   const capturing = addProjectCommand(
     program,
@@ -55,6 +58,12 @@ export function addLiveCommands(program: Command): void {
     .option('--port <number>', 'the port; 0 takes any free port', portNumber, 0)
     .option('--upstream <provider=url>', 'forward the calls of a provider to this address', addUpstream, {})
     .action((options: ProxyOptions) => withStoppableEngine((running) => proxy(running, options)));
+
+  addProjectChoice(program.command('otlp'))
+    .description('receive OpenTelemetry spans of tools (GenAI conventions) and import them; set the variables that it prints')
+    .option('--port <number>', 'the port; 0 takes any free port', portNumber, 0)
+    .option('--bearer-file <path>', 'write the token into this new file, which only you can read, instead of printing it')
+    .action((options: OtlpOptions) => withStoppableEngine((running) => receive(running, options)));
 }
 
 interface ProxyOptions extends ProjectChoice {
@@ -124,4 +133,31 @@ function commitLine({ id, type, checkpoint, createdAt, summary, template, tokenC
   const kind = paint(checkpointWords[checkpoint].padEnd(10));
   const tokens = dim(`≈${counted(tokenCount, 'token')}`);
   return line`${dim(writeTime(createdAt, new Date()))}  ${yellow(id)}  ${kind}  ${firstLine(summary ?? template, 80)} ${tokens}`;
+}
+
+interface OtlpOptions extends ProjectChoice {
+  readonly port: number;
+  readonly bearerFile?: string;
+}
+
+/** Runs until the person ends it. Standard output has the variables that an exporter needs. */
+async function receive({ client, signal }: Stoppable, options: OtlpOptions): Promise<void> {
+  const { startOtlp, storingIn } = await import('../otlp/index.js');
+  const { writeBearerFile } = await import('../web/index.js');
+  const { dir } = await openTarget(client, options);
+  const token = randomBytes(24).toString('base64url');
+  const server = await startOtlp({
+    port: options.port,
+    token,
+    ...(await storingIn(client, findDataDir())),
+  });
+  const path = pathOption(options.bearerFile);
+  const file = path === undefined ? undefined : writeBearerFile(path, token);
+  printText(`OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:${server.port}`);
+  printText('OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf');
+  if (!file) printText(`OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer%20${token}`);
+  say(dim(`Receiving into ${dir}. Ctrl+C ends it.`));
+  await untilAborted(signal);
+  await server.close();
+  file?.remove();
 }

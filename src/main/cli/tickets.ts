@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { finished } from '../../core/base/index.js';
-import { type InputOf, type ReplyPart, type Ticket, ticketStatuses, verdicts } from '../../core/contract/index.js';
+import { eventStates, type InputOf, type OutputOf, type Ticket, type TicketEvent, ticketStatuses, verdicts } from '../../core/contract/index.js';
 import { readStandardInput } from '../launch/index.js';
 import { block, dim, line, printJson, printPart, printText, say } from '../terminal/index.js';
-import { addCall } from './call.js';
-import { addProjectCommand, type ProjectOptions, withProject, withStoppableProject } from './command.js';
+import { addCall, type CallField } from './call.js';
+import { addProjectCommand, type ProjectOptions, untilStopped, withProject, withStoppableProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted } from './numbers.js';
 import { wholeNumber } from './option-values.js';
-import { addTicketEventCommands } from './ticket-events.js';
-import { byOption, contextOption, reasonOption, ticketFields, ticketName, withFieldOptions } from './ticket-options.js';
-import { describeTicket, ticketLine } from './ticket-text.js';
+import { describeTicket, startLine, ticketLine } from './ticket-text.js';
 
 /** Adds `stemma ticket …`, which handles tickets, findings and discussions with the contexts of their authors. */
 export function addTicketCommands(program: Command): void {
@@ -125,14 +123,116 @@ function answer(id: string, options: ProjectOptions & { provider: string; model?
   return withStoppableProject(options, async ({ client, signal }) => {
     const { provider, model } = options;
     const stream = await client.ticket.answer({ ticketId: ticketName(id), provider, model }, { signal });
-    const reply = await finished(stream, (part) => options.json || printReply(part));
+    const reply = await finished(stream, ({ kind, delta }) => {
+      if (options.json) return;
+      if (kind === 'text') printPart(delta);
+      else if (kind === 'notice') say(dim(block(delta)));
+    });
     if (options.json) return printJson(reply);
     if (reply.commit !== null) say(line`\n${dim(`${reply.commit} in ${reply.threadId}`)}`);
   });
 }
 
-/** Prints the text of a reply on standard output as it arrives, and notices on standard error. */
-function printReply(part: ReplyPart): void {
-  if (part.kind === 'text') printPart(part.delta);
-  else if (part.kind === 'notice') say(dim(block(part.delta)));
+/** Adds `stemma ticket start`, `events` and `acknowledge`: who should start on which ticket, from which context. None starts an agent. */
+export function addTicketEventCommands(ticket: Command): void {
+  addCall(
+    ticket,
+    'start <ticket> <who>',
+    'print the context from which someone should start on a ticket',
+    'ticket.startFrom',
+    printStart,
+    ticketFields,
+  );
+  addProjectCommand(ticket, 'events', 'list the requests to start, oldest first')
+    .addOption(new Option('--after <number>', 'only requests after this one').argParser(wholeNumber))
+    .addOption(new Option('--ticket <ticket>', 'only requests for this ticket').argParser(ticketName))
+    .addOption(new Option('--who <name>', 'only requests to this agent or to anyone'))
+    .addOption(
+      new Option('--state <state...>', 'only requests in these states').choices(eventStates).default(['waiting', 'taken'], 'waiting and taken'),
+    )
+    .addOption(new Option('--follow', 'keep running and print new requests, one on each line'))
+    .action(showEvents);
+  addCall(
+    ticket,
+    'acknowledge <event> <as>',
+    'mark a request to start as taken, done or dismissed',
+    'ticket.acknowledge',
+    (acknowledged) => printText(startLine(acknowledged)),
+    { event: ['event', wholeNumber], as: ['as', choice(['taken', 'done', 'dismissed'], 'answer')] },
+  ).addOption(byOption().makeOptionMandatory());
 }
+
+function printStart({ contextId: from, reason: why, choices }: OutputOf<'ticket.startFrom'>): void {
+  printText(line`${from ?? 'fresh'}  ${dim(why.replaceAll('_', ' '))}`);
+  for (const { contextId, reason, known } of choices.filter((each) => each.contextId !== from))
+    printText(dim(`or ${contextId}  ${reason.replaceAll('_', ' ')}${known ? '' : ', not in this project'}`));
+}
+
+interface EventOptions extends ProjectOptions {
+  after?: number;
+  ticket?: string;
+  who?: string;
+  state: TicketEvent['state'][];
+  follow?: boolean;
+}
+
+function showEvents(options: EventOptions): Promise<void> {
+  return withStoppableProject(options, async ({ client, signal }) => {
+    const { ticket: ticketId, who, state } = options;
+    let { after } = options;
+    const readNew = async (): Promise<TicketEvent[]> => {
+      const events = await client.ticket.events({ after, ticketId, who, state });
+      after = events.at(-1)?.event ?? after;
+      return events;
+    };
+    if (!options.follow) {
+      const events = await readNew();
+      if (options.json) return printJson(events);
+      for (const event of events) printText(startLine(event));
+      return printText(dim(counted(events.length, 'request')));
+    }
+    // A new request to start always comes with a new commit or ticket version, so a change event of the project announces it.
+    for await (const _ of untilStopped(await client.project.changes({}, { signal }), signal))
+      for (const event of await readNew()) options.json ? printJson(event) : printText(startLine(event));
+  });
+}
+
+/** `--by`: the name of the author. */
+export const byOption = (): Option => new Option('--by <name>', 'your name; Stemma finds your latest context by it');
+/** `--context`: the commit with the author's context. */
+export const contextOption = (): Option => new Option('--context <commit>', 'the commit with your context (default: the latest of --by)');
+/** `--reason`: the reason for a version. */
+export const reasonOption = (): Option => new Option('--reason <text>', 'the reason, which is stored with the version');
+
+/** The id of a ticket as a person types it: `3f9a12c4` means `tkt-3f9a12c4`. */
+export const ticketName = (text: string): string => (text.startsWith('tkt-') ? text : `tkt-${text}`);
+
+/** Adds the options that both `create` and `update` accept, except for the type. */
+export const withFieldOptions = (command: Command): Command =>
+  command
+    .addOption(new Option('--body <text>', 'the text of the ticket'))
+    .addOption(new Option('--parent <ticket>', 'the parent ticket').argParser(ticketName))
+    .addOption(new Option('--label <label...>', 'labels'))
+    .addOption(new Option('--depends-on <ticket...>', 'tickets that must be closed first'))
+    .addOption(new Option('--assignee <name>', 'who works on it'))
+    .addOption(byOption())
+    .addOption(contextOption());
+
+/** Reads one of the allowed words. @throws UsageError that lists them. */
+export const choice =
+  (allowed: readonly string[], what: string) =>
+  (text: string): string => {
+    if (!allowed.includes(text)) throw new UsageError(`${text} is not a ${what}. Allowed: ${allowed.join(', ')}.`);
+    return text;
+  };
+
+/** The fields of a ticket for the words and options of its commands. */
+export const ticketFields: Readonly<Record<string, CallField>> = {
+  ticket: ['ticketId', ticketName],
+  status: ['to', choice(ticketStatuses, 'status')],
+  verdict: ['verdict', choice(verdicts, 'verdict')],
+  label: 'labels',
+  reviewer: 'reviewers',
+  dependsOn: ['dependsOn', (tickets: string[]) => tickets.map(ticketName)],
+  context: 'contextId',
+};

@@ -129,12 +129,12 @@ function flawsIn(calls: readonly UsageCall[]): Text[] {
 interface ToolSum {
   readonly tool: string;
   /** The number of calls of the tool, or of entries of another kind. */
-  readonly uses: number;
-  readonly callTokens: number;
-  readonly resultTokens: number;
-  readonly tokenCalls: number;
+  uses: number;
+  callTokens: number;
+  resultTokens: number;
+  tokenCalls: number;
   /** The number of results with the same content as an earlier result. */
-  readonly duplicates: number;
+  duplicates: number;
 }
 
 const maxBranches = 200;
@@ -171,16 +171,12 @@ function byTool(fillers: Iterable<UsageFiller>): ToolSum[] {
   const sums = new Map<string, ToolSum>();
   for (const { tool, kind, tokens, tokenCalls, duplicateOf } of fillers) {
     const name = tool ?? kind;
-    const before = sums.get(name) ?? { tool: name, uses: 0, callTokens: 0, resultTokens: 0, tokenCalls: 0, duplicates: 0 };
-    const isResult = kind === 'tool_result';
-    sums.set(name, {
-      tool: name,
-      uses: before.uses + (isResult ? 0 : 1),
-      callTokens: before.callTokens + (isResult ? 0 : tokens),
-      resultTokens: before.resultTokens + (isResult ? tokens : 0),
-      tokenCalls: before.tokenCalls + tokenCalls,
-      duplicates: before.duplicates + (duplicateOf === undefined ? 0 : 1),
-    });
+    const sum = sums.get(name) ?? { tool: name, uses: 0, callTokens: 0, resultTokens: 0, tokenCalls: 0, duplicates: 0 };
+    sums.set(name, sum);
+    if (kind !== 'tool_result') sum.uses += 1;
+    sum[kind === 'tool_result' ? 'resultTokens' : 'callTokens'] += tokens;
+    sum.tokenCalls += tokenCalls;
+    if (duplicateOf !== undefined) sum.duplicates += 1;
   }
   return [...sums.values()].sort((a, b) => b.tokenCalls - a.tokenCalls);
 }

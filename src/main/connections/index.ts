@@ -1,7 +1,8 @@
 // connections: what every server of Stemma allows a connection that does not get ahead. Clients which open many connections, or send a byte
 // now and then, would use up what others need. Node bounds the time of a request; it bounds neither the number of silent connections nor
 // the speed of a body.
-import type { IncomingMessage, Server } from 'node:http';
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** What a server allows a connection that does not get ahead. Times are in milliseconds. */
@@ -76,6 +77,45 @@ export function endIfSlow({ socket }: Pick<IncomingMessage, 'socket'>, bytes: nu
   const timer = setTimeout(() => socket.destroy(), graceMs + bytes / bytesPerMs);
   timer.unref();
   return () => clearTimeout(timer);
+}
+
+/**
+ * Reads the body of a request. The connection stays open on a refusal, so that the refusal can still be sent.
+ * @param most the most bytes of the body
+ * @param tooLarge makes the error for a larger one, from the bytes that were announced or have arrived
+ * @param arrive gets the number of bytes that have arrived, before they are kept
+ */
+export async function readBody(
+  request: IncomingMessage,
+  most: number,
+  tooLarge: (bytes: number) => Error,
+  arrive: (bytes: number) => void = () => {},
+): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > most) throw tooLarge(announced);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const stop = endIfSlow(request, announced);
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > most) throw tooLarge(size);
+      arrive(chunk.length);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    stop();
+  }
+}
+
+/** The secret that a request sends as a bearer. */
+export const bearerIn = ({ authorization = '' }: IncomingHttpHeaders): string | undefined => /^Bearer ([!-~]+)$/i.exec(authorization)?.[1];
+
+/** Compares secrets in a time that does not depend on the number of matching characters. */
+export function isSame(given: string, secret: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(secret)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 /** Whether a request comes from a program on this machine. A web page must not be able to write into the project. */

@@ -5,19 +5,17 @@ import { origin } from './security.js';
 /** The address that the page opens to request a dialog. It is never loaded. */
 const asked = `${origin}/dialog/`;
 
-type Kind = 'open' | 'folder' | 'save';
-const kinds: readonly string[] = ['open', 'folder', 'save'] satisfies Kind[];
+const kinds = ['open', 'folder', 'save'] as const;
+type Kind = (typeof kinds)[number];
 
 /** Shows the native dialog that an address requests, and sends the chosen paths to the page. Returns false for any other address. */
 export function answerDialog(contents: WebContents, url: string): boolean {
   if (!url.startsWith(asked)) return false;
   const { pathname, searchParams } = new URL(url);
-  const kind = pathname.slice('/dialog/'.length);
+  const kind = kinds.find((each) => pathname === `/dialog/${each}`);
   const window = BrowserWindow.fromWebContents(contents) ?? undefined;
-  if (window && kinds.includes(kind))
-    void choose(window, kind as Kind, searchParams.get('name') ?? '').then((paths) =>
-      tellPage(window, 'chosen', { id: searchParams.get('id'), paths }),
-    );
+  if (window && kind)
+    void choose(window, kind, searchParams.get('name') ?? '').then((paths) => tellPage(window, 'chosen', { id: searchParams.get('id'), paths }));
   return true;
 }
 

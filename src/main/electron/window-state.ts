@@ -12,7 +12,7 @@ interface WindowState {
 }
 
 const file = (): string => join(app.getPath('userData'), 'window.json');
-const initial = { width: 1440, height: 900 };
+const initial = { bounds: { width: 1440, height: 900 }, maximized: false, place: '' };
 
 /** An address of the window without its origin. */
 const isPlace = (text: unknown): text is string => typeof text === 'string' && text.startsWith('#/') && text.length < 8_000;
@@ -22,17 +22,17 @@ export function rememberedState(): Omit<WindowState, 'bounds'> & { bounds: Parti
   try {
     const state = JSON.parse(readFileSync(file(), 'utf8')) as WindowState;
     const { x, y, width, height } = state.bounds;
-    if (![x, y, width, height].every(Number.isFinite)) return { bounds: initial, maximized: false, place: '' };
+    if (![x, y, width, height].every(Number.isFinite)) return initial;
     const area = screen.getDisplayMatching(state.bounds).workArea;
     const visible = x < area.x + area.width && x + width > area.x && y >= area.y - 10 && y < area.y + area.height;
     return {
-      bounds: visible ? { x, y, width: Math.min(width, area.width), height: Math.min(height, area.height) } : initial,
+      bounds: visible ? { x, y, width: Math.min(width, area.width), height: Math.min(height, area.height) } : initial.bounds,
       maximized: state.maximized === true,
       place: isPlace(state.place) ? state.place : '',
     };
   } catch {
     // The file does not exist or cannot be read: the window opens with its default position.
-    return { bounds: initial, maximized: false, place: '' };
+    return initial;
   }
 }
 

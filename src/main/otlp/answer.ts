@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { endIfSlow } from '../connections/index.js';
+import { readBody } from '../connections/index.js';
 import { maxExportBytes, RefusedExport, receivedIn, type Signal } from './decode.js';
 import type { Receiver } from './receiver.js';
 
@@ -18,7 +18,7 @@ export async function answerExport(request: IncomingMessage, response: ServerRes
   const isJson = !/^application\/x-protobuf\b/i.test(type);
   try {
     if (request.method !== 'POST') throw new RefusedExport(405, 'Send exports with POST.');
-    const body = await readBody(request);
+    const body = await readExport(request);
     const signal = paths.get(path);
     if (signal) receiver.take(signal, ...receivedIn(signal, body, type, request.headers['content-encoding']));
     // An empty message means that everything was accepted.
@@ -34,23 +34,16 @@ export async function answerExport(request: IncomingMessage, response: ServerRes
 const maxAtOnce = 4 * maxExportBytes;
 let held = 0;
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const tooMuch = new RefusedExport(413, `The body has more than ${maxExportBytes} bytes.`);
-  if (Number(request.headers['content-length'] ?? 0) > maxExportBytes) throw tooMuch;
-  const stop = endIfSlow(request, Number(request.headers['content-length'] ?? 0));
+async function readExport(request: IncomingMessage): Promise<Buffer> {
+  const tooLarge = (): Error => new RefusedExport(413, `The body has more than ${maxExportBytes} bytes.`);
+  let own = 0;
   try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      if (size + chunk.length > maxExportBytes) throw tooMuch;
-      if (held + chunk.length > maxAtOnce) throw new RefusedExport(503, 'Too many exports arrive at the moment. Send this one again later.');
-      size += chunk.length;
-      held += chunk.length;
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
+    return await readBody(request, maxExportBytes, tooLarge, (bytes) => {
+      if (held + bytes > maxAtOnce) throw new RefusedExport(503, 'Too many exports arrive at the moment. Send this one again later.');
+      own += bytes;
+      held += bytes;
+    });
   } finally {
-    stop();
-    held -= size;
+    held -= own;
   }
 }

@@ -1,6 +1,6 @@
 import { gunzipSync, inflateSync } from 'node:zlib';
 import protobuf from 'protobufjs/light.js';
-import { isBounded } from '../../core/base/index.js';
+import { isBounded, isObject } from '../../core/base/index.js';
 import { requireBounded } from './bounds.js';
 import { exportSchema } from './schema.js';
 
@@ -124,12 +124,11 @@ function withHexIds(signal: Signal, document: unknown): unknown {
   return document;
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value);
-const recordsIn = (value: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+const recordsIn = (value: unknown): readonly Readonly<Record<string, unknown>>[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 function readItems(signal: Signal, document: unknown): readonly ReceivedItem[] {
   const { resources, scopes, items } = signals[signal];
-  if (!isRecord(document) || (document[resources] !== undefined && !Array.isArray(document[resources])))
+  if (!isObject(document) || (document[resources] !== undefined && !Array.isArray(document[resources])))
     throw new RefusedExport(400, `The body is not an OTLP export of ${signal}: it has no list ${resources}.`);
   return recordsIn(document[resources]).flatMap(({ resource, [scopes]: ofResource }) =>
     recordsIn(ofResource).flatMap(({ scope, [items]: ofScope }) => recordsIn(ofScope).map((item) => ({ resource, scope, item }))),

@@ -1,6 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { closeNow, isOurs, limitSilent, listen, serverOptions } from '../connections/index.js';
+import { bearerIn, closeNow, isOurs, isSame, limitSilent, listen, serverOptions } from '../connections/index.js';
 import { answerExport, isExportPath } from './answer.js';
 import { openReceiver, type ReceiverOptions } from './receiver.js';
 
@@ -23,7 +21,7 @@ export async function startOtlp(options: ServerOptions): Promise<RunningServer> 
   // As in the web host: an import of this module would load all of Node's code for the network.
   const server = process.getBuiltinModule('node:http').createServer(serverOptions(), (request, response) => {
     const path = (request.url ?? '').split('?')[0] ?? '';
-    const status = !isOurs(request) ? 403 : !mayExport(request, options.token) ? 401 : isExportPath(path) ? 200 : 404;
+    const status = !isOurs(request) ? 403 : !isSame(bearerIn(request.headers) ?? '', options.token) ? 401 : isExportPath(path) ? 200 : 404;
     if (status === 200)
       return void answerExport(request, response, path, receiver).catch((error: Error) => {
         options.problem(error);
@@ -46,11 +44,4 @@ export async function startOtlp(options: ServerOptions): Promise<RunningServer> 
       await receiver.flush();
     },
   };
-}
-
-/** Whether a request comes from a program on this machine and not from a web page. */
-function mayExport({ headers }: IncomingMessage, token: string): boolean {
-  const given = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
-  const [a, b] = [Buffer.from(given), Buffer.from(token)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -19,7 +19,7 @@ async function* runClaude(machine: Machine, order: AgentOrder, signal: AbortSign
   const env = { ...allowed.env, DISABLE_AUTOUPDATER: '1' };
   yield* noticeOf(title, allowed);
   const command = findAgent(machine, name, variable) ?? name;
-  const program = startLines({ title, command, args: argumentsFor(machine, order), cwd: order.folder, env }, signal);
+  const program = startLines(title, command, argumentsFor(machine, order), { cwd: order.folder, env }, signal);
   program.send({ type: 'user', message: { role: 'user', content: order.prompt } });
   const heard: Heard = { calls: new Map(), counted: new Set(), session: undefined };
   for await (const message of program.messages()) {

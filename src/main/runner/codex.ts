@@ -34,10 +34,10 @@ const ids = { initialize: 1, thread: 2, turn: 3, config: 4 } as const;
 
 async function* runCodex(machine: Machine, order: AgentOrder, signal: AbortSignal): AsyncGenerator<AgentPiece> {
   const allowed = allowedEnvironment(machine.env, 'openai', order.environment);
-  const { env } = allowed;
   yield* noticeOf(title, allowed);
   const putBack = order.resume && holdSession(order.resume.path);
-  const program = startLines({ title, command: findAgent(machine, name, variable) ?? name, args: ['app-server'], cwd: order.folder, env }, signal);
+  const command = findAgent(machine, name, variable) ?? name;
+  const program = startLines(title, command, ['app-server'], { cwd: order.folder, env: allowed.env }, signal);
   const send = (id: number, method: string, params: object): void => program.send({ id, method, params });
   send(ids.initialize, 'initialize', { clientInfo: { name: 'stemma', title: 'Stemma', version: '1' } });
   const settings = threadSettings(machine, order);

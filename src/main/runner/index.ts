@@ -2,5 +2,4 @@
 // Each file translates one agent's protocol.
 // core/runner decides what runs and calls these programs.
 export { openAgents } from './agents.js';
-export { openGit } from './git.js';
-export { openWorkshop } from './workshop.js';
+export { openGit, openWorkshop } from './workshop.js';

@@ -25,20 +25,18 @@ export function arrayAt(value: Json | undefined, key: string): readonly Json[] {
 /** A value that is a number. */
 export const numberIn = (value: Json | undefined): number | null => (typeof value === 'number' ? value : null);
 
-interface Start {
-  readonly title: string;
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
 /** The most characters of an error message that are kept. */
 const keptError = 2_000;
 
 /** Starts a program, killed with all that it started when the signal aborts or this process ends. @throws UNAVAILABLE if it cannot start */
-export function startLines({ title, command, args, cwd, env }: Start, signal: AbortSignal): LineProgram {
-  const { child, kill } = startOrRefuse(title, () => startPiped(command, args, { cwd, env }));
+export function startLines(
+  title: string,
+  command: string,
+  args: readonly string[],
+  place: Parameters<typeof startPiped>[2],
+  signal: AbortSignal,
+): LineProgram {
+  const { child, kill } = startOrRefuse(title, () => startPiped(command, args, place));
   let problem = '';
   let isEnded = false;
   const queue: JsonObject[] = [];

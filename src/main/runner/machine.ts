@@ -1,7 +1,6 @@
 import type { AgentProgram } from '../../core/project/index.js';
 import type { Environment } from '../../core/system/index.js';
 import { findProgram } from '../system/index.js';
-import { allowedEnvironment, type Own } from './environment.js';
 
 export interface Machine {
   readonly env: Environment;
@@ -24,10 +23,6 @@ export const abilities = (machine: Machine, title: string, name: string, variabl
       ? `${title} is not installed: install the command ${name}, or name its path in ${variable}.`
       : null,
 });
-
-/** The environment of an agent, made from allowed names. */
-export const environmentFor = ({ env }: Pick<Machine, 'env'>, own: Own, added: readonly string[] = []): Record<string, string> =>
-  allowedEnvironment(env, own, added).env;
 
 type Mcp = NonNullable<Parameters<AgentProgram['run']>[0]['mcp']>;
 

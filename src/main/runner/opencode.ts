@@ -79,7 +79,7 @@ async function* runOpencode(machine: Machine, order: AgentOrder, signal: AbortSi
       opened = sessionIn(order.resume.path);
       await programOutput(command, ['import', order.resume.path], { ...options, signal });
     }
-    const program = startLines({ title, command, args: ['acp'], cwd: order.folder, env }, signal);
+    const program = startLines(title, command, ['acp'], { cwd: order.folder, env }, signal);
     const mcp = order.mcp && mcpServer(machine, order.mcp);
     yield* runAcp({ title, program, order, mcp, load: opened, opened: (id) => (opened = id) });
   } finally {

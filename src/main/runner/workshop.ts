@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { listInside, privateFolder } from '../../core/files/index.js';
-import type { Workshop } from '../../core/project/index.js';
+import type { Git, Workshop } from '../../core/project/index.js';
 import { comparable } from '../../core/system/index.js';
-import { isRunning, runShell } from '../system/index.js';
-import { openGit } from './git.js';
-import { environmentFor, type Machine } from './machine.js';
+import { isRunning, programOutput, runShell } from '../system/index.js';
+import { allowedEnvironment } from './environment.js';
+import type { Machine } from './machine.js';
 
 /** The number of characters to keep of the end of a check's output. */
 const keptOutput = 4_000;
@@ -36,7 +36,7 @@ export function openWorkshop(machine: Machine, dataDir: string): Workshop {
         return maker === undefined ? [] : [{ folder: join(root, name), isHeld: isRunning(Number(maker)) }];
       });
     },
-    check: (command, folder, input, added) => runCheck(command, folder ?? dataDir, input, environmentFor(machine, 'none', added)),
+    check: (command, folder, input, added) => runCheck(command, folder ?? dataDir, input, allowedEnvironment(machine.env, 'none', added).env),
     async remove(folder) {
       if (dirname(folder) !== root) return;
       try {
@@ -75,3 +75,20 @@ function runCheck(command: string, cwd: string, input: string, env: Record<strin
     });
   });
 }
+
+/** The most bytes that git may print: a file of a repository. */
+const mostOutput = 64 * 1024 * 1024;
+
+/** Makes git fetch nothing. To fetch a missing object, it would run programs that the repository's settings name. */
+const offline = { GIT_ALLOW_PROTOCOL: 'none', GIT_NO_LAZY_FETCH: '1' } as const;
+
+/** Runs git without hooks, and without the keys of this process: a repository may come from anywhere. */
+export const openGit =
+  (machine: Pick<Machine, 'env'>, dataDir: string, { isOffline = false } = {}): Git =>
+  async (folder, args, input) => {
+    const hooks = join(dataDir, 'no-hooks');
+    await mkdir(hooks, { recursive: true, mode: privateFolder });
+    const words = ['-C', folder, '-c', `core.hooksPath=${hooks}`, '-c', 'core.fsmonitor=false', ...args];
+    const env = { ...allowedEnvironment(machine.env, 'none').env, ...(isOffline && offline) };
+    return programOutput('git', words, { env, maxBuffer: mostOutput, input });
+  };

@@ -19,15 +19,13 @@ export function accessList(path: string, isFolder: boolean, env: Environment): r
   return [systemProgram(env, 'icacls.exe'), path, '/inheritance:r', '/grant:r', ...people.map((one) => `${one}${rights}`), '/q'];
 }
 
-/** Whether a place is private without a list of its own: Windows keeps a person's home folder from other users. */
-export const isPrivatePlace = (path: string, home: string, system: System): boolean => isWithin(path, home, system);
-
 /** Makes new files of this thread private on Windows, where a mode does not. Each thread calls it before it writes. FAT keeps no lists. */
 export function protectFiles(env: Environment = process.env, system: System = thisSystem, ownHome?: string): void {
   if (system !== 'windows') return;
   const home = ownHome ?? homeFolder();
   restrictWith((path) => {
-    if (isPrivatePlace(path, home, system)) return;
+    // Windows keeps a person's home folder from other users.
+    if (isWithin(path, home, system)) return;
     const [program, ...args] = accessList(path, statSync(path).isDirectory(), env);
     spawnSync(program, args, { stdio: 'ignore', timeout: changeMs, windowsHide: true });
   });

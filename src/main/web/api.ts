@@ -9,8 +9,8 @@ import { type AnyRouter, os } from '@orpc/server';
 import { ZodToJsonSchemaConverter } from '@orpc/zod/zod4';
 import { attempt } from '../../core/base/index.js';
 import { contract, damageHeader } from '../../core/contract/index.js';
-import type { ContractClient } from '../launch/index.js';
-import { readInput } from './body.js';
+import { readBody } from '../connections/index.js';
+import { type ContractClient, maxFrameBytes } from '../launch/index.js';
 
 type Client = { readonly client: ContractClient };
 
@@ -114,4 +114,23 @@ export function openApi(version: string): Promise<string> {
     })
     .then((document) => JSON.stringify(document));
   return specification;
+}
+
+const badInput = (message: string, status = 400): ORPCError<'BAD_REQUEST', { field: string }> =>
+  new ORPCError('BAD_REQUEST', { message, status, data: { field: 'input' } });
+
+/** Reads the JSON input of a request; undefined if empty. @throws BAD_REQUEST: too large (413), another type (415), or not JSON in UTF-8 */
+async function readInput(request: IncomingMessage): Promise<unknown> {
+  const tooLarge = (size: number): Error =>
+    badInput(`The body has ${size} bytes or more, and ${maxFrameBytes} are allowed. Larger content goes in through the stemma command.`, 413);
+  const type = request.headers['content-type'];
+  const bytes = await readBody(request, maxFrameBytes, tooLarge);
+  if (bytes.length === 0) return undefined;
+  if (type !== undefined && !/^application\/json\s*(;|$)/i.test(type))
+    throw badInput('Send the input as JSON, with Content-Type: application/json.', 415);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    throw badInput(`The body is not JSON in UTF-8: ${(error as Error).message}`);
+  }
 }

@@ -1,5 +1,5 @@
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { bearerIn, isSame } from '../connections/index.js';
 import type { ClientKind } from '../launch/index.js';
 
 /** The secrets and the port that the web host checks before it reads the rest of a request. */
@@ -32,9 +32,8 @@ export function refuseForeign(headers: IncomingHttpHeaders, port: number): strin
 
 /** Who sent the request: a script with the bearer token, a window with a session cookie, or undefined for neither. */
 export function findCaller(headers: IncomingHttpHeaders, door: DoorSecrets): ClientKind | undefined {
-  const { authorization } = headers;
-  if (authorization !== undefined) {
-    const given = /^Bearer ([!-~]+)$/i.exec(authorization)?.[1];
+  if (headers.authorization !== undefined) {
+    const given = bearerIn(headers);
     return given !== undefined && door.bearer !== undefined && isSame(given, door.bearer) ? 'script' : undefined;
   }
   // A page on another loopback port can set a cookie of the same name. It must not lock the window out, so every value is tried.
@@ -47,12 +46,6 @@ export function findCaller(headers: IncomingHttpHeaders, door: DoorSecrets): Cli
  * name our own page as its `Origin` (`refuseForeign` has refused every other origin).
  */
 export const mayAct = (caller: ClientKind, headers: IncomingHttpHeaders): boolean => caller === 'script' || headers.origin !== undefined;
-
-/** Compares secrets in a time that does not depend on the number of matching characters. */
-export function isSame(given: string, secret: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(secret)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}
 
 const cookieValues = (headers: IncomingHttpHeaders, name: string): string[] =>
   (headers.cookie ?? '')

@@ -2,6 +2,5 @@
 // It listens on loopback only and requires a session cookie or the bearer token.
 // It implements no procedure: it passes frames and calls to the engine on its own thread.
 
-export { type BearerFile, writeBearerFile } from './bearer-file.js';
 export { type Host, type HostOptions, isLoopback, startHost } from './host.js';
-export { type ServeOptions, serveWindow } from './serve-window.js';
+export { type BearerFile, type ServeOptions, serveWindow, writeBearerFile } from './serve-window.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isSame } from './doorkeeper.js';
+import { isSame } from '../connections/index.js';
 
 /** The state of a code in a link: `current` codes open a session, the other states say why a code does not. */
 export type CodeState = 'current' | 'used' | 'expired' | 'unknown';

@@ -1,8 +1,10 @@
+import { closeSync, fsyncSync, unlinkSync, writeSync } from 'node:fs';
+import { attempt } from '../../core/base/index.js';
+import { createPrivate } from '../../core/files/index.js';
 import { thisSystem } from '../../core/system/index.js';
 import { engineOptions } from '../launch/index.js';
 import { onEndSignal } from '../system/index.js';
 import { printText } from '../terminal/index.js';
-import { writeBearerFile } from './bearer-file.js';
 import { startHost } from './host.js';
 import { newSecret } from './link.js';
 
@@ -47,4 +49,31 @@ export async function serveWindow({ paths, version, port, address, open, bearerF
   // Opening the browser may fail: the link is printed above.
   if (open && hasScreen) await import('open').then(({ default: openInBrowser }) => openInBrowser(host.url)).catch(() => undefined);
   await ended.promise;
+}
+
+export interface BearerFile {
+  /** Removes the file: its bearer stops working with the host. */
+  remove(): void;
+}
+
+/** Writes the bearer, without a newline, into a new file that only its owner can read. @throws Error if it exists or cannot be written */
+export function writeBearerFile(path: string, bearer: string): BearerFile {
+  const file = openNew(path);
+  writeSync(file, bearer);
+  fsyncSync(file);
+  closeSync(file);
+  return {
+    // Somebody may have removed the file already.
+    remove: () => attempt(() => unlinkSync(path)),
+  };
+}
+
+function openNew(path: string): number {
+  try {
+    return createPrivate(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EEXIST' ? 'the file exists. Remove it, or name another path' : message;
+    throw new Error(`Cannot write the bearer to ${path}: ${why}.`);
+  }
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allowedEnvironment, noticeOf, type Own } from '../../../src/main/runner/environment.js';
-import { environmentFor, mcpServer } from '../../../src/main/runner/machine.js';
+import { mcpServer } from '../../../src/main/runner/machine.js';
 import { openWorkshop } from '../../../src/main/runner/workshop.js';
 import { isInstalled } from '../../support/machine.js';
 import { scratch } from '../../support/project.js';
@@ -20,9 +20,9 @@ const env = {
 const machine = { env, stemma: ['node', 'stemma.js'] } as const;
 
 test('[U3] an agent and a check see no key of another provider and nothing of Stemma', () => {
-  expect(Object.keys(environmentFor(machine, 'anthropic'))).toEqual(['PATH', 'ANTHROPIC_API_KEY', 'LANG']);
-  expect(Object.keys(environmentFor(machine, 'openai'))).toEqual(['PATH', 'OPENAI_API_KEY', 'LANG']);
-  expect(Object.keys(environmentFor(machine, 'none'))).toEqual(['PATH', 'LANG']);
+  expect(Object.keys(allowedEnvironment(machine.env, 'anthropic').env)).toEqual(['PATH', 'ANTHROPIC_API_KEY', 'LANG']);
+  expect(Object.keys(allowedEnvironment(machine.env, 'openai').env)).toEqual(['PATH', 'OPENAI_API_KEY', 'LANG']);
+  expect(Object.keys(allowedEnvironment(machine.env, 'none').env)).toEqual(['PATH', 'LANG']);
 });
 
 test('[U9] only allowed names reach an agent, Git and checks, and the others are named', () => {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createPrivate, makeFolders, restrictWith } from '../../../src/core/files/index.js';
-import { accessList, isPrivatePlace } from '../../../src/main/system/access.js';
+import { isWithin } from '../../../src/core/system/index.js';
+import { accessList } from '../../../src/main/system/access.js';
 import { commandOf, endTree, isRunning, processesIn, questionAbout, treeEnder } from '../../../src/main/system/processes.js';
 import { forwardSignals, onReload } from '../../../src/main/system/signals.js';
 import { startPiped } from '../../../src/main/system/start.js';
@@ -118,8 +119,8 @@ describe('private files', () => {
       '/q',
     ]);
     expect(accessList('D:\\token', false, { USERNAME: 'me' })).toContain('me:F');
-    expect(isPrivatePlace('c:\\users\\ME\\x', 'C:\\Users\\me', 'windows')).toBe(true);
-    expect(isPrivatePlace('C:\\Users\\media', 'C:\\Users\\me', 'windows')).toBe(false);
+    expect(isWithin('c:\\users\\ME\\x', 'C:\\Users\\me', 'windows')).toBe(true);
+    expect(isWithin('C:\\Users\\media', 'C:\\Users\\me', 'windows')).toBe(false);
   });
 });
 
