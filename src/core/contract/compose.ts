@@ -22,10 +22,7 @@ export type CallKind = (typeof callKinds)[number];
 export const permittedLayers = ['experience', 'knowledge', 'todo', 'compression'] as const;
 export type Permitted = (typeof permittedLayers)[number];
 
-const layer = z
-  .string()
-  .max(most.line)
-  .describe('Where the message comes from: `system_prompt`, the key of a block, `checkpoint_messages`, `human_message` or `query`.');
+const layer = line.describe('Where the message comes from: `system_prompt`, the key of a block, `checkpoint_messages`, `human_message` or `query`.');
 
 /** A message of a conversation's memory. Other fields, such as `tool_calls` and `tool_call_id`, pass through unchanged. */
 export const memoryMessage = z.looseObject({
@@ -49,11 +46,7 @@ const composeInput = z.looseObject({
   contexts: z.record(line, z.unknown()).describe('The blocks by key, such as `knowledge__context`.'),
   query: z.string().max(most.text).nullish().describe('The input of this call.'),
   queryPath: z.enum(queryPaths).describe('Where the query is: in memory already (`checkpoint`), to be appended (`runtime`), or absent (`none`).'),
-  turnId: z
-    .string()
-    .max(most.line)
-    .nullish()
-    .describe('The id of the turn whose input the query is. A checkpoint message with this id is the same input.'),
+  turnId: line.nullish().describe('The id of the turn whose input the query is. A checkpoint message with this id is the same input.'),
   humanMessage: z.string().max(most.text).nullish().describe('A message of a human for this call only.'),
   process,
   enableShareContext,

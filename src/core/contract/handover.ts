@@ -101,11 +101,7 @@ const dispatchedOne = dispatched.extend({
 export type Dispatched = z.output<typeof dispatched>;
 export type DispatchedOne = z.output<typeof dispatchedOne>;
 
-const strategy = z
-  .string()
-  .max(most.line)
-  .transform((text) => text.toLowerCase())
-  .pipe(z.enum(strategies, { error: 'must be one of new|reuse|clone' }));
+const strategy = line.transform((text) => text.toLowerCase()).pipe(z.enum(strategies, { error: 'must be one of new|reuse|clone' }));
 
 const task = z.strictObject({
   targetStrategy: strategy.describe('Whether to create an agent, use an existing one, or clone one.'),
@@ -186,10 +182,7 @@ export const handoverContract = {
   delegate: procedure('Delegates an instruction to an agent: a new one, an existing one, or a clone of one.', {
     sourceAgentId,
     targetStrategy: line.describe('`new`, `reuse` or `clone`.'),
-    targetRef: z
-      .string()
-      .max(most.line)
-      .describe(task.shape.targetRef.description ?? ''),
+    targetRef: line.describe(task.shape.targetRef.description ?? ''),
     instruction,
     contextBoxId: task.shape.contextBoxId,
     toolName: line.optional().describe('The name of the tool if the call was relayed, such as `delegate_async`.'),

@@ -1,16 +1,12 @@
 import { z } from 'zod';
 import { kinds } from './kinds.js';
-import { flag, list, matching } from './scalars.js';
+import { flag, list, matching, text } from './scalars.js';
 
 const maxPathLength = 1_000;
 const path = matching(/^\$/, 'a path begins with $', maxPathLength).describe(
   'A JSONPath (RFC 9535), such as `$.message.content[*]`. `$` is the current value.',
 );
-const test = z
-  .string()
-  .min(1)
-  .max(maxPathLength)
-  .describe("A JSONPath filter without its brackets, such as `@.type == 'text'`. `@` is the current value.");
+const test = text(maxPathLength).describe("A JSONPath filter without its brackets, such as `@.type == 'text'`. `@` is the current value.");
 
 /** How to find a value in a record. */
 const selector = z.union([

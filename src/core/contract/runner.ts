@@ -2,7 +2,7 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { jobStatuses, permissionModes, runtimes } from './kinds.js';
 import { requestTokens } from './request.js';
-import { contextId, contextPrefix, count, damaged, flag, list, matching, name, procedure, received, timestamp, upTo } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, flag, list, matching, name, procedure, received, text, timestamp, upTo } from './scalars.js';
 
 const jobId = name.describe('The id of the job.');
 
@@ -240,10 +240,7 @@ export const runnerContract = {
       performer,
       limits: runLimits.optional().describe('The limits of each try.'),
       parallel: parallel.describe('The most tries at the same time. The default is 4.'),
-      check: z
-        .string()
-        .min(1)
-        .max(10_000)
+      check: text(10_000)
         .optional()
         .describe(
           'A command that checks each try. The shell runs it in the folder of the try with the last message as its standard input. Exit code 0 means passed.',

@@ -103,6 +103,8 @@ export const inOrder = <Range extends z.ZodType<{ from?: Timestamp | undefined; 
 
 export const line = z.string().max(most.line);
 export const name = z.string().min(1).max(400);
+/** A text that is not empty, of at most so many characters. */
+export const text = (longest: number) => z.string().min(1).max(longest);
 export const base64 = z
   .string()
   .max(most.content)

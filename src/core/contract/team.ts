@@ -2,7 +2,7 @@ import { eventIterator } from '@orpc/contract';
 import { z } from 'zod';
 import { redacted } from './export.js';
 import { projectInfo } from './project.js';
-import { contextPrefix, count, flag, list, matching, procedure, timestamp, upTo, webAddress } from './scalars.js';
+import { contextPrefix, count, flag, list, matching, procedure, text, timestamp, upTo, webAddress } from './scalars.js';
 
 export const projectName = matching(
   /^[a-z0-9][a-z0-9._-]{0,99}$/,
@@ -15,14 +15,9 @@ const byKind = z.record(z.string(), count);
 
 const select = z
   .strictObject({
-    repository: z
-      .string()
-      .min(1)
-      .max(4_096)
-      .optional()
-      .describe('Only sessions of this repository (the working directory that the sessions recorded).'),
-    tag: z.string().min(1).max(200).optional().describe('Only commits and sessions with this tag.'),
-    branch: z.string().min(1).max(100).optional().describe('Only the branch that ends at this commit.'),
+    repository: text(4_096).optional().describe('Only sessions of this repository (the working directory that the sessions recorded).'),
+    tag: text(200).optional().describe('Only commits and sessions with this tag.'),
+    branch: text(100).optional().describe('Only the branch that ends at this commit.'),
   })
   .describe('Limits what leaves this machine. Without it, everything except the files of agents leaves. Each commit takes its ancestors along.');
 
@@ -131,19 +126,14 @@ export const teamContract = {
   }),
   retain: procedure(
     'Sets how long the hub keeps the contents of this project. Commits, cards and tickets stay; the contents of commits are removed this number of days after their arrival. Needs the role admin.',
-    {
-      days: upTo(36_500).nullable().describe('The number of days after the arrival. Null keeps everything.'),
-    },
+    { days: upTo(36_500).nullable().describe('The number of days after the arrival. Null keeps everything.') },
   ).returns(status),
   members: procedure('Lists the tokens of the project on the hub. Needs the role admin.').returns(z.array(member)),
   invite: procedure('Makes a token for a person or machine, which is shown once, or gives a role to a person who signs in. Needs the role admin.', {
     name: z.string().min(1).max(200).describe('The name of the person or machine that gets the token.'),
     role: role.describe('`pusher` is for machines: it can send but not read.'),
     expiresAt: timestamp.optional().describe('When the token ends. Without it, it stays until it is revoked.'),
-    identity: z
-      .string()
-      .min(1)
-      .max(320)
+    identity: text(320)
       .optional()
       .describe(
         'The person who signs in with `stemma login`: a verified e-mail address, or the subject as the issuer names it. No token is made then. A new role replaces the earlier role.',

@@ -3,12 +3,11 @@ import { z } from 'zod';
 import { commit } from './context.js';
 import { eventStates, roles, type TicketStatus, ticketStatuses, verdicts } from './kinds.js';
 import { previewAs, previewOf } from './request.js';
-import { contextId, count, damaged, flag, line, list, matching, name, procedure, received, timestamp } from './scalars.js';
+import { contextId, count, damaged, flag, line, list, matching, name, procedure, received, text, timestamp } from './scalars.js';
 import { shownCall } from './space.js';
 import { replyPart } from './turn.js';
 
 const ticketId = matching(/^tkt-[0-9a-f]{1,64}$/, 'a ticket id is tkt- and hex digits', 68).describe('The id of a ticket: `tkt-` and hex digits.');
-const text = (most: number) => z.string().min(1).max(most);
 /** Any text, because a ticket can name a context that this project does not contain. */
 const contextRef = z.string().max(400).describe('The context of this change. The default is the latest commit of `by`.');
 const by = text(400).optional().describe('The person or agent that makes the change.');

@@ -141,12 +141,8 @@ const handoverTools = toolsOf('handover', {
     check: ownAgent,
   }),
   handover_batch: reads('handover.batch', 'Returns the state and the results of a fork-join, in the order of its tasks.'),
-  agent_begin: writes('agent.begin', 'Begins a turn that was handed to you. From then on, its input cannot change.', {
-    check: ownTurn,
-  }),
-  agent_input: writes('agent.input', 'Returns the current input of your turn, and records this as a model call of the turn.', {
-    check: ownTurn,
-  }),
+  agent_begin: writes('agent.begin', 'Begins a turn that was handed to you. From then on, its input cannot change.', { check: ownTurn }),
+  agent_input: writes('agent.input', 'Returns the current input of your turn, and records this as a model call of the turn.', { check: ownTurn }),
   agent_write: writes('agent.write', 'Writes cards into the output box of your turn.', {
     who: 'cards.[].authorId',
     check: async (client, input, caller) => {

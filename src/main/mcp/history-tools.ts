@@ -46,9 +46,7 @@ export const historyTools = toolsOf('history', {
   findings: reads(
     'finding.list',
     `Lists what rules find in all sessions: errors that were retried, commands that destroy, edits without a read (default \`limit\` ${defaultRows}).`,
-    {
-      limit: defaultRows,
-    },
+    { limit: defaultRows },
   ),
   session_diagnose: reads(
     'session.diagnose',

@@ -32,9 +32,7 @@ export const ticketTools = toolsOf('tickets', {
     `Lists tickets in short form, most recently changed first, by their fields and their words (default \`limit\` ${defaultTickets}), with \`counts\` by status.`,
     { limit: defaultTickets },
   ),
-  ticket_transition: writes('ticket.transition', 'Moves a ticket to another status. A move to in_progress needs an assignee.', {
-    who: 'by',
-  }),
+  ticket_transition: writes('ticket.transition', 'Moves a ticket to another status. A move to in_progress needs an assignee.', { who: 'by' }),
   ticket_verdict: writes('ticket.verdict', "Records a reviewer's verdict on a ticket in review.", { who: 'reviewer' }),
   ticket_discuss: writes('ticket.discuss', "Adds a message to a ticket's thread, which starts from the context in which the ticket was written.", {
     who: 'principal',
