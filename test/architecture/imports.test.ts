@@ -153,7 +153,7 @@ const law: readonly Row[] = [
   // The processes around the engine. Only the engine's own process and the command line load it.
   { folder: 'src/main/window', folders: [core('base')], packages: ['node:fs/promises', 'node:path'] },
   // What every server allows a connection.
-  { folder: 'src/main/connections', folders: [], packages: ['node:http', 'node:net'] },
+  { folder: 'src/main/connections', folders: [], packages: ['node:crypto', 'node:http', 'node:net'] },
   // Processes, signals, terminals and access lists of each system.
   {
     folder: 'src/main/system',

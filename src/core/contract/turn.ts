@@ -89,6 +89,15 @@ export const turnCall = z.object({
 });
 export type TurnCall = z.output<typeof turnCall>;
 
+/** What calls used and cost; null is "not recorded". */
+const spent = {
+  usage: requestTokens.nullable(),
+  /** In US dollars: the cost that the provider reported, else the cost at API prices. */
+  cost: z.number().nullable(),
+  /** `cost` is a lower bound: not every count that costs something was recorded. */
+  costAtLeast: z.literal(true).optional(),
+};
+
 export const turn = turnRow.extend({
   /** The context before the turn and the entries that began it. Together they were the first input of the model. */
   input: z.object({
@@ -105,11 +114,7 @@ export const turn = turnRow.extend({
   model: z.string().nullable(),
   /** Parameters as recorded, without messages, system prompt and tools. */
   settings: z.record(z.string(), z.unknown()).nullable(),
-  usage: requestTokens.nullable(),
-  /** In US dollars: the cost that the provider reported, else the cost at API prices. */
-  cost: z.number().nullable(),
-  /** `cost` is a lower bound: not every count that costs something was recorded. */
-  costAtLeast: z.literal(true).optional(),
+  ...spent,
 });
 export type Turn = z.output<typeof turn>;
 
@@ -216,10 +221,7 @@ const side = z.object({
   context: z.object({ entries: count, tokens: count, counted: count.nullable() }),
   /** Model calls of the turn. A turn without calls has no model, usage and cost. */
   calls: count,
-  usage: requestTokens.nullable(),
-  cost: z.number().nullable(),
-  /** `cost` is a lower bound: not every count that costs something was recorded. */
-  costAtLeast: z.literal(true).optional(),
+  ...spent,
   ms: z.number().nullable(),
 });
 export type ComparedSide = z.output<typeof side>;

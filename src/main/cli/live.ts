@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { finished } from '../../core/base/index.js';
 import { type CaptureStatus, type Commit, runtimes } from '../../core/contract/index.js';
 import { findDataDir } from '../launch/index.js';
 import { defaultUpstreams, parseUpstream, type Upstreams } from '../proxy/index.js';
@@ -142,14 +143,16 @@ interface OtlpOptions extends ProjectChoice {
 
 /** Runs until the person ends it. Standard output has the variables that an exporter needs. */
 async function receive({ client, signal }: Stoppable, options: OtlpOptions): Promise<void> {
-  const { startOtlp, storingIn } = await import('../otlp/index.js');
+  const { startOtlp } = await import('../otlp/index.js');
   const { writeBearerFile } = await import('../web/index.js');
   const { dir } = await openTarget(client, options);
   const token = randomBytes(24).toString('base64url');
   const server = await startOtlp({
     port: options.port,
     token,
-    ...(await storingIn(client, findDataDir())),
+    folder: join(findDataDir(), 'received', (await client.project.info({})).projectId),
+    importFile: async (path) => finished(await client.import.run({ paths: [path] })),
+    problem: (error) => say(line`stemma: spans were not stored: ${error.message}`),
   });
   const path = pathOption(options.bearerFile);
   const file = path === undefined ? undefined : writeBearerFile(path, token);

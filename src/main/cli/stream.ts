@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseJson } from '../../core/base/index.js';
+import { isObject, type JsonObject, parseJson } from '../../core/base/index.js';
 import { makeFolders, privateFile } from '../../core/files/index.js';
 import { findDataDir } from '../launch/index.js';
 
@@ -41,15 +41,6 @@ export function streamTranscript(read: StreamReader): StreamTranscript {
   };
 }
 
-interface Event {
-  readonly type?: unknown;
-  readonly uuid?: unknown;
-  readonly session_id?: unknown;
-  readonly parent_tool_use_id?: unknown;
-  readonly message?: unknown;
-  readonly tool_use_result?: unknown;
-}
-
 /**
  * Reads Claude Code's `--output-format stream-json`, used if `--no-session-persistence` makes it write no session. The messages are transcript
  * messages without parents: each follows the previous message of the conversation or of the same subagent. The output does not repeat the prompt of
@@ -60,15 +51,15 @@ export function claudeStream(args: readonly string[], cwd: string, now: () => Da
   if (!isStream || !args.includes('--no-session-persistence')) return undefined;
   const last = new Map<string, string>();
   let prompt = promptIn(args);
-  const record = (event: Event, thread: string, more: object, uuid: string): string => {
+  const record = (event: JsonObject, thread: string, more: object, uuid: string): string => {
     const about = { isSidechain: thread !== '', cwd, sessionId: event.session_id, timestamp: now().toISOString() };
     const text = `${JSON.stringify({ parentUuid: last.get(thread) ?? null, ...about, ...more, uuid })}\n`;
     last.set(thread, uuid);
     return text;
   };
   return (line) => {
-    const event = eventIn(line);
-    if (typeof event?.session_id !== 'string') return undefined;
+    const event = line.startsWith('{') ? parseJson(line) : undefined;
+    if (!isObject(event) || typeof event.session_id !== 'string') return undefined;
     const { type, uuid, message, tool_use_result: toolUseResult } = event;
     const thread = typeof event.parent_tool_use_id === 'string' ? event.parent_tool_use_id : '';
     let lines = '';
@@ -81,8 +72,6 @@ export function claudeStream(args: readonly string[], cwd: string, now: () => Da
     return lines === '' ? undefined : { sessionId: event.session_id, lines };
   };
 }
-
-const eventIn = (line: string): Event | undefined => (line.startsWith('{') ? (parseJson(line) as Event | undefined) : undefined);
 
 /** Options of Claude Code that take no value, so that the word after them can be the prompt. */
 const switches = new Set(

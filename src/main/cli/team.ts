@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ORPCError } from '@orpc/client';
 import { type Command, Option } from 'commander';
 import { type HubPlace, hubPlaceOf, type InputOf } from '../../core/contract/index.js';
+import type { startHub } from '../hub/index.js';
 import { type ContractClient, findDataDir } from '../launch/index.js';
 import { dim, line, printJson, printText, red, say } from '../terminal/index.js';
 import {
@@ -247,13 +248,7 @@ async function showStatus(options: HubOptions): Promise<void> {
   });
 }
 
-interface ServeOptions {
-  port: number;
-  host: string;
-  data: string;
-  database?: string;
-  objects?: string;
-  metricsPort?: number;
+interface ServeOptions extends Omit<Parameters<typeof startHub>[0], 'oidc' | 'tls'> {
   oidcIssuer?: string;
   oidcAudience?: string;
   oidcClient?: string;
@@ -266,11 +261,11 @@ async function serve({ oidcIssuer, oidcAudience, oidcClient, tlsCert, tlsKey, ..
   const tls = tlsCert === undefined ? undefined : { cert: resolve(tlsCert), key: resolve(tlsKey ?? '') };
   if ((oidcIssuer === undefined) !== (oidcAudience === undefined)) throw new UsageError('Give --oidc-issuer and --oidc-audience together.');
   const oidc = oidcIssuer === undefined ? undefined : { issuer: oidcIssuer, audience: oidcAudience ?? '', client: oidcClient };
-  const { startHub } = await import('../hub/index.js');
+  const hubs = await import('../hub/index.js');
   const log = (entry: object): void => say(JSON.stringify(entry));
   const onCertificate = (problem: string | undefined): void => log({ at: new Date().toISOString(), certificate: problem ?? 'read again' });
   const onProblem = (problem: string): void => log({ at: new Date().toISOString(), problem });
-  const hub = await startHub({ ...options, oidc, tls, data: resolve(options.data), onRequest: log, onCertificate, onProblem });
+  const hub = await hubs.startHub({ ...options, oidc, tls, data: resolve(options.data), onRequest: log, onCertificate, onProblem });
   printText(`The hub answers at ${hub.address}`);
   if (hub.token !== undefined) printText(`Admin token, shown once: ${hub.token}`);
   await hub.ended;

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { finished } from '../../core/base/index.js';
 import { privateFile, privateFolder } from '../../core/files/index.js';
-import type { ContractClient } from '../launch/index.js';
-import { line, say } from '../terminal/index.js';
 import { type ReceivedItem, RefusedExport, type Signal, signals } from './decode.js';
 
 export interface ReceiverOptions {
@@ -14,13 +11,6 @@ export interface ReceiverOptions {
   readonly importFile: (path: string) => Promise<unknown>;
   readonly problem: (error: Error) => void;
 }
-
-/** How spans are stored in the open project of a client: in files below Stemma's own folder, which it imports. */
-export const storingIn = async (client: ContractClient, dataDir: string): Promise<ReceiverOptions> => ({
-  folder: join(dataDir, 'received', (await client.project.info({})).projectId),
-  importFile: async (path) => finished(await client.import.run({ paths: [path] })),
-  problem: (error) => say(line`stemma: spans were not stored: ${error.message}`),
-});
 
 /** Keeps spans and their logs until their trace is complete, then stores and imports them. */
 export interface Receiver {

@@ -31,26 +31,17 @@ interface Around {
   readonly disk?: Disk;
 }
 
-/** A terminal program of Linux and BSD, and its arguments to run a program. */
-interface Emulator {
-  readonly program: string;
-  args(words: readonly string[]): readonly string[];
-}
-
-const dashE = (words: readonly string[]): readonly string[] => ['-e', ...words];
-const afterDashes = (words: readonly string[]): readonly string[] => ['--', ...words];
-
-/** Terminal programs of Linux and BSD, the system's choice first. */
-const emulators: readonly Emulator[] = [
-  { program: 'x-terminal-emulator', args: dashE },
-  { program: 'gnome-terminal', args: afterDashes },
-  { program: 'konsole', args: dashE },
-  { program: 'xfce4-terminal', args: (words) => ['-x', ...words] },
-  { program: 'kitty', args: (words) => words },
-  { program: 'alacritty', args: dashE },
-  { program: 'wezterm', args: (words) => ['start', '--', ...words] },
-  { program: 'foot', args: (words) => words },
-  { program: 'xterm', args: dashE },
+/** Terminal programs of Linux and BSD, the system's choice first, each with its words before a program to run. */
+const emulators: readonly (readonly [program: string, ...before: string[]])[] = [
+  ['x-terminal-emulator', '-e'],
+  ['gnome-terminal', '--'],
+  ['konsole', '-e'],
+  ['xfce4-terminal', '-x'],
+  ['kitty'],
+  ['alacritty', '-e'],
+  ['wezterm', 'start', '--'],
+  ['foot'],
+  ['xterm', '-e'],
 ];
 
 /** How a terminal with the commands is opened; undefined if this machine has no terminal window, or cannot start one of the commands. */
@@ -63,11 +54,11 @@ export function terminalFor(work: Commands, around: Around): Terminal | undefine
     return { name: 'Terminal', program: '/usr/bin/open', args: ['-a', 'Terminal'], script: `#!/bin/sh\nrm -f -- "$0"\n${script}\n` };
   const { env, disk } = around;
   if (!env.DISPLAY && !env.WAYLAND_DISPLAY) return undefined;
-  const chosen = env.TERMINAL ? [{ program: env.TERMINAL, args: dashE }] : [];
-  for (const { program, args } of [...chosen, ...emulators]) {
+  const chosen = env.TERMINAL ? [[env.TERMINAL, '-e'] as const] : [];
+  for (const [program, ...before] of [...chosen, ...emulators]) {
     const path = findProgram(program, { ...around, ...(disk && { disk }) });
     // The person's own shell may have other rules for quotes.
-    if (path !== undefined) return { name: program, program: path, args: args(['/bin/sh', '-c', script]) };
+    if (path !== undefined) return { name: program, program: path, args: [...before, '/bin/sh', '-c', script] };
   }
   return undefined;
 }

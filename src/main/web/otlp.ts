@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
+import { finished } from '../../core/base/index.js';
 import type { ContractClient } from '../launch/index.js';
-import { answerExport, openReceiver, type Receiver, storingIn } from '../otlp/index.js';
+import { answerExport, openReceiver, type Receiver } from '../otlp/index.js';
+import { line, say } from '../terminal/index.js';
 
 /** Receives spans on the web host, into the project that it was started with, else into the person's own. */
 export interface SpanDoor {
@@ -19,7 +22,12 @@ export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: strin
     const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));
     port.start();
     await client.project.open({ dir: project ?? (await client.library.home({})).dir });
-    return { receiver: openReceiver(await storingIn(client, dataDir)), port };
+    const receiver = openReceiver({
+      folder: join(dataDir, 'received', (await client.project.info({})).projectId),
+      importFile: async (path) => finished(await client.import.run({ paths: [path] })),
+      problem: (error) => say(line`stemma: spans were not stored: ${error.message}`),
+    });
+    return { receiver, port };
   };
   return {
     async answer(request, response, path) {
