@@ -52,7 +52,7 @@ export function orUndefined<Value>(read: () => Value, codes: readonly ErrorCode[
 /** A refusal as plain data, which can be sent to another thread or process. */
 export type Refusal = Pick<StemmaError, 'code' | 'message' | 'data'>;
 /** The result of work, or why it was refused, as plain data. */
-export type Outcome = { readonly result: unknown } | { readonly refused: Refusal };
+export type Settled = { readonly result: unknown } | { readonly refused: Refusal };
 
 /** Turns an error into plain data. @throws any error that is a bug */
 export function refusalIn(error: unknown): Refusal {
@@ -65,7 +65,7 @@ export function refusalIn(error: unknown): Refusal {
 export const errorOf = ({ code, message, data }: Refusal): StemmaError => new StemmaError(code, message, data);
 
 /** Does work and turns its result or its refusal into plain data. @throws any error that is a bug */
-export async function outcomeOf(work: () => unknown): Promise<Outcome> {
+export async function settled(work: () => unknown): Promise<Settled> {
   try {
     return { result: await work() };
   } catch (error) {
@@ -73,10 +73,10 @@ export async function outcomeOf(work: () => unknown): Promise<Outcome> {
   }
 }
 
-/** The result of an outcome. @throws the error of its refusal */
-export function resultOf(outcome: Outcome): unknown {
-  if ('refused' in outcome) throw errorOf(outcome.refused);
-  return outcome.result;
+/** The result of work that {@link settled} did. @throws the error of its refusal */
+export function resultOf(work: Settled): unknown {
+  if ('refused' in work) throw errorOf(work.refused);
+  return work.result;
 }
 
 /** A short, printable form of any value for use in an error message. */

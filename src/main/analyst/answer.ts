@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { outcomeOf } from '../../core/base/index.js';
+import { settled } from '../../core/base/index.js';
 import { type AnalystOrder, answerOrder } from '../../core/project/index.js';
 import { readStandardInput } from '../launch/index.js';
 import { limitMemory } from '../system/index.js';
@@ -16,6 +16,6 @@ export async function answerQuestion(): Promise<void> {
   const order = JSON.parse(await readStandardInput()) as AnalystOrder;
   // What SQLite sorts for a file and cannot hold in memory is beside the file, on the same disk.
   if ('path' in order.ask) process.env.SQLITE_TMPDIR = dirname(order.ask.path);
-  printJson(await outcomeOf(() => answerOrder(order)));
+  printJson(await settled(() => answerOrder(order)));
   await lift();
 }

@@ -1,5 +1,5 @@
 import { constants, setPriority } from 'node:os';
-import { type Outcome, resultOf, StemmaError } from '../../core/base/index.js';
+import { resultOf, type Settled, StemmaError } from '../../core/base/index.js';
 import type { Analyst, AnalystOrder } from '../../core/project/index.js';
 import { type Piped, setVariables, startPiped } from '../system/index.js';
 
@@ -124,7 +124,7 @@ async function ask({ child, kill }: Piped, order: AnalystOrder, ms: number, sign
     signal?.throwIfAborted();
     if (problem) throw problem;
     if (code !== 0) throw code === null || code > 128 || /memory/i.test(said) ? tooLarge() : ended(code, said);
-    return resultOf(JSON.parse(Buffer.concat(parts).toString('utf8')) as Outcome);
+    return resultOf(JSON.parse(Buffer.concat(parts).toString('utf8')) as Settled);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);

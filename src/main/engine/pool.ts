@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Outcome, Refusal } from '../../core/base/index.js';
+import type { Refusal, Settled } from '../../core/base/index.js';
 import type { AgentRoot, CacheSize, DerivedKind, Offer, ReadPlace } from '../../core/project/index.js';
 import type { ProcedureKind } from '../../core/router/index.js';
 import type { Frame, FromEngine, ToEngine } from '../launch/index.js';
@@ -40,7 +40,7 @@ export type FromWriter =
   /** Where a project is read; undefined if only the writer can read it. Sent before the first `using`, and after each change. */
   | { readonly kind: 'place'; readonly dir: string; readonly place: ReadPlace | undefined }
   | { readonly kind: 'live'; readonly dir: string; readonly tips: readonly string[] }
-  | { readonly kind: 'aided'; readonly dir: string; readonly reader: number; readonly number: number; readonly answer: Outcome }
+  | { readonly kind: 'aided'; readonly dir: string; readonly reader: number; readonly number: number; readonly answer: Settled }
   /** Asks the threads that read a project to close it, because its file is about to be replaced. */
   | { readonly kind: 'leave'; readonly dir: string; readonly number: number }
   /** Asks what the threads that read keep in memory. */
@@ -60,7 +60,7 @@ export type ToReader =
   | { readonly kind: 'end'; readonly connection: number }
   | { readonly kind: 'place'; readonly place: ReadPlace | undefined }
   | { readonly kind: 'live'; readonly tips: readonly string[] }
-  | { readonly kind: 'aided'; readonly number: number; readonly answer: Outcome }
+  | { readonly kind: 'aided'; readonly number: number; readonly answer: Settled }
   | { readonly kind: 'share'; readonly projects: number }
   | { readonly kind: 'leave' };
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Outcome } from '../../core/base/index.js';
+import type { Settled } from '../../core/base/index.js';
 import type { AgentRoot, CacheSize, ReadPlace } from '../../core/project/index.js';
 import { built, type Frame } from '../launch/index.js';
 import { answeredBy, beginsStream, brokenStream, type CallFrame, continued, eventIn, stoppedBy } from './frames.js';
@@ -16,7 +16,7 @@ export interface Readers {
   /** Tells the threads that the project is elsewhere now, or that its access changed. Calls that wait after `leave` are answered. */
   move(place: ReadPlace | undefined): void;
   live(tips: readonly string[]): void;
-  aided(reader: number, number: number, answer: Outcome): void;
+  aided(reader: number, number: number, answer: Settled): void;
   /** Resolves when every thread has closed the project. Calls wait until `move`. */
   leave(): Promise<void>;
   /** Says how many projects have threads for reading, which share the memory for caches. */

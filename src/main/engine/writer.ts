@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { errorOf, outcomeOf } from '../../core/base/index.js';
+import { errorOf, settled } from '../../core/base/index.js';
 import { contract, procedureNames } from '../../core/contract/index.js';
 import { type CacheSize, type Project, prepare, type Session } from '../../core/project/index.js';
 import { kindOf } from '../../core/router/index.js';
@@ -60,7 +60,7 @@ export function writeForFront(): void {
   }, lookMs);
 
   async function help(dir: string, { reader, number, connection, question }: Aid): Promise<void> {
-    say({ kind: 'aided', dir, reader, number, answer: await outcomeOf(() => carryOut(dir, connection, question)) });
+    say({ kind: 'aided', dir, reader, number, answer: await settled(() => carryOut(dir, connection, question)) });
   }
 
   async function carryOut(dir: string, connection: number, question: Aid['question']): Promise<unknown> {
