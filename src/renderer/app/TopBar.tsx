@@ -26,7 +26,6 @@ export function TopBar() {
   );
 }
 
-/** The breadcrumb. Each part is a link with a menu of its siblings. */
 function Crumbs() {
   const crumbs = useCrumbs();
   useTitle(crumbs.map(({ name }) => name));

@@ -19,7 +19,6 @@ export interface FormOption {
 export interface FormField {
   readonly name: string;
   readonly label: string;
-  /** One sentence that explains the field. */
   readonly hint?: string | undefined;
   /** `long`: several lines. `code`: several lines of JSON. `secret`: one line that is not shown. `picks`: ids in an order. `rows`: rows of fields. The default is one line of text. */
   readonly kind?: 'text' | 'secret' | 'long' | 'code' | 'number' | 'time' | 'check' | 'choice' | 'picks' | 'rows' | undefined;

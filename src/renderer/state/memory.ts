@@ -26,7 +26,6 @@ export class AnswerMemory<T> {
   readonly #known: Latest<Known<T>>;
   readonly #running = new Map<string, Running<T>>();
 
-  /** Keeps the `most` most recently used answers. */
   constructor(
     most: number,
     private readonly valid: Validity = 'untilChange',

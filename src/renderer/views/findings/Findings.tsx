@@ -133,7 +133,6 @@ function Found({ project, rule, total, isChecking }: { project: string; rule: Fi
   );
 }
 
-/** A finding. It opens the entry that shows it, or the session. */
 function FindingRow({ finding, hasTitle }: { finding: Finding; hasTitle: boolean }) {
   const { title, severity, sessionId, sessionTitle, commit, entryKey, at, detail } = finding;
   const open = (): void => {

@@ -123,7 +123,6 @@ export const PartDetails = ({ title, text, tokens, kind, open, cached = false }:
   </details>
 );
 
-/** Only the newest messages are drawn at first. */
 const drawnAtFirst = 60;
 
 /** The messages of a request, in order. A button loads the earlier ones. */

@@ -12,10 +12,8 @@ const firstHeight = 400;
 
 interface CallsProps {
   readonly calls: readonly UsageCall[];
-  /** The number of each call, if it is known. */
   readonly numbers: readonly (number | undefined)[];
   readonly turns: ReadonlyMap<ContextId, number>;
-  /** The places of the calls to show. */
   readonly places: readonly number[];
   /** The place of the selected call among all calls. */
   readonly place: number;

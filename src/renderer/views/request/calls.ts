@@ -4,7 +4,6 @@ import { say } from '../../parts';
 /** Which calls are listed. */
 export interface Wanted {
   readonly shown: 'all' | 'misses' | 'jumps';
-  /** The words that a call must have. */
   readonly filter: string;
 }
 

@@ -69,7 +69,10 @@ export function Board({ revision, filter, onMore }: { revision: string; filter: 
               {columns.map(({ status, rows, total }) => (
                 <Column
                   key={status}
-                  {...{ status, rows, total, dragged }}
+                  status={status}
+                  rows={rows}
+                  total={total}
+                  dragged={dragged}
                   onDrop={() => dragged && drop(dragged, status)}
                   onMore={() => onMore(status)}
                   onDrag={setDragged}

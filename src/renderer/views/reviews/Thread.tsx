@@ -63,7 +63,7 @@ export function Thread({ project, ticket, thread, question, onQuestion }: { proj
         </ol>
         <div ref={end} />
       </section>
-      <Asking ticketId={ticket.ticketId} {...{ who, thread, reply, question, onQuestion }} />
+      <Asking ticketId={ticket.ticketId} who={who} thread={thread} reply={reply} question={question} onQuestion={onQuestion} />
     </aside>
   );
 }

@@ -44,7 +44,6 @@ type Read = Awaited<ReturnType<typeof read>>;
 export function TicketPage({ project, ticketId }: { project: string; ticketId: string }) {
   const revision = useTickets((state) => state.revision);
   const [limit, setLimit] = useState(childrenShown);
-  /** The draft of the next question in the discussion. */
   const [question, setQuestion] = useState('');
   const query = useProjectQuery('', `${project} ${ticketId} ${revision} ${limit}`, () => read(ticketId, limit));
   return (

@@ -91,7 +91,6 @@ export function useWriting() {
 
 interface WritingSheetProps<T> extends Pick<ComponentProps<typeof Sheet>, 'title' | 'onClose' | 'children'> {
   readonly label: string;
-  /** True while something is missing. */
   readonly lacks?: boolean;
   readonly work: () => Promise<T>;
   /** Called after the sheet was closed. */

@@ -51,7 +51,7 @@ export function SessionsView() {
   const places = found.status === 'done' ? found.data.places : [];
   if (listed.length === 0) return <NothingFound places={places} refused={refused} />;
   const isFirst = !loading && state.phase !== 'failed' && !listed.some(({ session }) => session);
-  return <SessionList {...{ listed, places, refused, isFirst, isWhole }} />;
+  return <SessionList listed={listed} places={places} refused={refused} isFirst={isFirst} isWhole={isWhole} />;
 }
 
 interface SessionListProps {
@@ -85,7 +85,14 @@ function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListP
   return (
     <section className="sessions whole stack" aria-label="Sessions">
       <Unopened />
-      <SessionsBar {...{ listed, shown, names, narrowing, isFirst }} onNarrow={(part) => setNarrowing((old) => ({ ...old, ...part }))} />
+      <SessionsBar
+        listed={listed}
+        shown={shown}
+        names={names}
+        narrowing={narrowing}
+        isFirst={isFirst}
+        onNarrow={(part) => setNarrowing((old) => ({ ...old, ...part }))}
+      />
       {isFirst && <Welcome places={places} listed={listed} />}
       {dir && <CaptureOffer hasSessions={listed.some(({ session }) => session !== undefined)} />}
       {dir && isAllHere && <BudgetNotice dir={dir} listed={listed} />}

@@ -6,7 +6,6 @@ import { move, useAnalysisProgress, useKept, useNavigation, useProject, useQuery
 import { Editor } from './Editor';
 import { Result } from './Result';
 
-/** The rows of the first answer, and the most. */
 const limits = { first: 200, most: 2_000 } as const;
 const examples: readonly (readonly [title: string, sql: string])[] = [
   ['Cost by model', 'SELECT model, sum(calls) AS calls, round(sum(cost), 2) AS cost\nFROM costs\nGROUP BY model\nORDER BY cost DESC'],

@@ -116,7 +116,6 @@ function MindParts({ agent, mind: { goals, memories, plans }, onChange }: { agen
 
 interface MindPartProps {
   readonly name: string;
-  /** What stands in place of an empty list. */
   readonly none: string;
   readonly edit: { readonly name: string; readonly icon: Icon; readonly form: () => FormSpec };
   readonly children: readonly ReactElement[];

@@ -72,7 +72,8 @@ export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, not
               {unreadFrom > 0 && index === unreadFrom && <p className="chat-unread row">New</p>}
               {shown ? (
                 <ChatMessage
-                  {...{ onOpen, onReply }}
+                  onOpen={onOpen}
+                  onReply={onReply}
                   item={shown}
                   own={shown.message.sender?.id === selfId}
                   pointed={shown.message.id === pointed}

@@ -164,7 +164,6 @@ function OpenRuns({ space, runs, disabled, onEnd }: { space: Space; runs: readon
   );
 }
 
-/** Which runs a message would start or resume, as a sentence. */
 function triggerText(members: readonly Triggered[]): string {
   const named = (code: Triggered['code']): string =>
     members

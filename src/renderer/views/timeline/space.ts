@@ -8,7 +8,6 @@ const endedWaits = 20;
 
 export interface MessageNote {
   readonly replyTo: { readonly name: string; readonly text: string } | undefined;
-  /** The wait of the author for an answer, open or ended. */
   readonly wait: MessageWait | undefined;
   /** The agents whose runs continued because of this message. */
   readonly resumed: string | undefined;

@@ -21,7 +21,6 @@ interface ChartProps {
   readonly measure: ShownMeasure;
   readonly range: Range;
   readonly sessions: ReadonlyMap<string, SessionFact>;
-  /** The budget of one bar. */
   readonly budget: { readonly amount: number; readonly words: string } | undefined;
   readonly selected: Range | undefined;
   readonly onSelect: (bar: Range | undefined) => void;

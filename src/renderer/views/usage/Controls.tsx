@@ -7,9 +7,7 @@ import { groupings, type Slices, type UsageFacet } from './slices';
 import { countValues, measures } from './sums';
 import { groupName, groupWords, measureNames } from './words';
 
-const facetLabels: Readonly<Record<UsageFacet, string>> = {
-  ...{ agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines', branch: 'Branches' },
-};
+const facetLabels = { agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines', branch: 'Branches' } as const;
 
 /** The range, and the facets with the number of sessions of each value. `inRange` has the slices of the range before any facet is applied. */
 export function Controls(props: { selection: UsageSelection; inRange: Slices; sessions: ReadonlyMap<string, SessionFact> }) {

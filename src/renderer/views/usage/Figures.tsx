@@ -73,7 +73,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
         {hitShare(sums) !== undefined && <span>{share(hitShare(sums))} of the input came from the cache</span>}
         {sums.misses > 0 && <LinkButton label={say.plural(sums.misses, 'miss', 'misses')} onClick={list('cache_miss')} />}
       </Figure>
-      <ErrorFigure {...{ sums, before, range, chosen }} />
+      <ErrorFigure sums={sums} before={before} range={range} chosen={chosen} />
     </div>
   );
 }
@@ -108,7 +108,6 @@ interface FigureProps {
   readonly value: string;
   readonly change: string | undefined;
   readonly isGood?: boolean | undefined;
-  /** What a click on the value opens. */
   readonly opens: string;
   readonly onOpen: (() => void) | undefined;
   readonly children: ReactNode;

@@ -113,7 +113,6 @@ function Findings({ project }: { project: string }) {
   );
 }
 
-/** The sessions with the largest part of the measure, and a way to the others. */
 function Largest({ slices, range, isBar, measure, sessions }: PanelProps) {
   const ordered = largestSessions(slices, measure);
   const others = ordered.slice(mostSessions);
@@ -160,7 +159,7 @@ function Tools({ tools, toolSlices, sums: all, range, chosen }: PanelProps & { s
         )}
       </h3>
       <Answer query={tools} what="Cannot add up the tool calls" loading="Adding up the tool calls" lines={mostTools}>
-        {() => <Rates slices={toolSlices} {...{ range, chosen }} />}
+        {() => <Rates slices={toolSlices} range={range} chosen={chosen} />}
       </Answer>
     </section>
   );

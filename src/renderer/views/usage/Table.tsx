@@ -127,7 +127,6 @@ const More = ({ shown, all, onMore }: { shown: number; all: number; onMore: () =
 interface RowProps extends TableProps {
   readonly group: string;
   readonly columns: readonly UsageColumn[];
-  /** The measure of all groups. */
   readonly whole: number;
 }
 

@@ -175,7 +175,6 @@ const NothingMatches = ({ range }: { range: Range }) => (
 
 const daysIn = { day: 1, week: 7, month: 30 } as const;
 
-/** The budget of one bar: that of a day, times its days. */
 function budgetOf(range: Range, day: number | undefined): { amount: number; words: string } | undefined {
   if (day === undefined) return undefined;
   const unit = unitOf(range);

@@ -26,8 +26,7 @@ export interface UsageTableRow {
 }
 
 /** A number, which opens what it consists of. */
-export function Cell({ column, row }: { column: UsageColumn; row: UsageTableRow }) {
-  const { value, shown, lists, words } = column;
+export function Cell({ column: { value, shown, lists, words }, row }: { column: UsageColumn; row: UsageTableRow }) {
   if (value(row.sums) <= 0) return shown(row.sums);
   return (
     <button type="button" className="usage-ask" title={`List ${words(row.sums)}`} onClick={() => askSql(row.list(lists))}>
@@ -36,18 +35,22 @@ export function Cell({ column, row }: { column: UsageColumn; row: UsageTableRow 
   );
 }
 
-const theCalls = { lists: 'calls', words: () => 'the calls' } as const;
+/** A column. If nothing else is said, a click on its number lists the calls. */
+const column = (
+  id: string,
+  name: string,
+  hint: string,
+  rest: Pick<UsageColumn, 'value' | 'shown'> & Partial<Pick<UsageColumn, 'isLow' | 'lists' | 'words'>>,
+): UsageColumn => ({ id, name, hint, lists: 'calls', words: () => 'the calls', ...rest });
 
 /** The column of a count, which stands for so many of `noun`. */
-const counted = (id: keyof Sums, name: string, hint: string, lists: ListedCalls, noun: string): UsageColumn => ({
-  id,
-  name,
-  hint,
-  lists,
-  value: (sums) => sums[id],
-  shown: (sums) => say.exact(sums[id]),
-  words: (sums) => say.plural(sums[id], noun),
-});
+const counted = (id: keyof Sums, name: string, hint: string, lists: ListedCalls, noun: string): UsageColumn =>
+  column(id, name, hint, {
+    lists,
+    value: (sums) => sums[id],
+    shown: (sums) => say.exact(sums[id]),
+    words: (sums) => say.plural(sums[id], noun),
+  });
 const sessionsColumn = counted(
   'sessions',
   'Sessions',
@@ -60,53 +63,49 @@ const errorsColumn = counted('errors', 'Errors', 'Failed tool calls', 'errors', 
 export const callColumns: readonly UsageColumn[] = [
   sessionsColumn,
   counted('calls', 'Calls', 'Calls to models. A call counts once, however many files contain it', 'calls', 'call'),
-  {
-    ...{ id: 'tokens', name: 'Tokens', hint: 'All counted tokens: input, cache and output. ≥: a count is missing', ...theCalls },
-    value: sumTokens,
-    shown: tokensIn,
-  },
-  {
-    ...{ id: 'hit', name: 'Cache hit', hint: 'The share of the input that was read from the cache', isLow: true, ...theCalls },
+  column('tokens', 'Tokens', 'All counted tokens: input, cache and output. ≥: a count is missing', { value: sumTokens, shown: tokensIn }),
+  column('hit', 'Cache hit', 'The share of the input that was read from the cache', {
+    isLow: true,
     value: (sums) => hitShare(sums) ?? -1,
     shown: (sums) => share(hitShare(sums)),
-  },
-  {
-    ...{ id: 'loss', name: 'Cache loss', hint: 'What cache misses cost beyond a cache read', lists: 'misses', words: () => 'the cache misses' },
+  }),
+  column('loss', 'Cache loss', 'What cache misses cost beyond a cache read', {
+    lists: 'misses',
+    words: () => 'the cache misses',
     value: ({ loss }) => loss,
     shown: (sums) => measuredSum(sums, 'loss'),
-  },
+  }),
   errorsColumn,
-  {
-    ...{ id: 'time', name: 'Wait', hint: 'The time from questions to the ends of the replies', isLow: true, ...theCalls },
+  column('time', 'Wait', 'The time from questions to the ends of the replies', {
+    isLow: true,
     value: ({ waitMs }) => waitMs,
     shown: ({ waitMs }) => measured(waitMs, 'time'),
-  },
-  {
-    ...{ id: 'cost', name: 'Cost', hint: 'At API prices. A subscription does not pay them. ≥: a price or an output is missing', ...theCalls },
+  }),
+  column('cost', 'Cost', 'At API prices. A subscription does not pay them. ≥: a price or an output is missing', {
     value: ({ cost }) => cost,
     shown: (sums) => <b>{measuredSum(sums, 'cost')}</b>,
-  },
+  }),
 ];
 
 export const toolColumns: readonly UsageColumn[] = [
   sessionsColumn,
   counted('toolCalls', 'Tool calls', 'Calls of the tool', 'calls', 'tool call'),
   errorsColumn,
-  {
-    ...{ id: 'rate', name: 'Errors per 100', hint: 'Failed calls per 100 calls with a recorded result', lists: 'errors' },
+  column('rate', 'Errors per 100', 'Failed calls per 100 calls with a recorded result', {
+    lists: 'errors',
     value: ({ errors, results }) => (results === 0 ? -1 : errors / results),
     shown: ({ errors, results }) => (results === 0 ? 'not recorded' : ((errors / results) * 100).toFixed(1)),
     words: () => 'the failed tool calls',
-  },
-  {
-    ...{ id: 'unknown', name: 'No result', hint: 'Calls whose result was not recorded', isLow: true, lists: 'unknown' },
+  }),
+  column('unknown', 'No result', 'Calls whose result was not recorded', {
+    isLow: true,
+    lists: 'unknown',
     value: ({ toolCalls, results }) => toolCalls - results,
     shown: ({ toolCalls, results }) => say.exact(toolCalls - results),
     words: ({ toolCalls, results }) => `${say.plural(toolCalls - results, 'tool call')} without a recorded result`,
-  },
-  {
-    ...{ id: 'time', name: 'Time', hint: 'The time from the calls to their results', ...theCalls },
+  }),
+  column('time', 'Time', 'The time from the calls to their results', {
     value: ({ toolMs }) => toolMs,
     shown: ({ toolMs }) => measured(toolMs, 'time'),
-  },
+  }),
 ];

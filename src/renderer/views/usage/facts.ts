@@ -28,10 +28,7 @@ export function sessionsIn({ names, sessions: { ids, titles, tips, places } }: P
     ids.map((session, at) => {
       const id = name(session);
       const [repository = '', person = '', agent = '', parent = '', branch = ''] = places.map((column) => name(column[at]));
-      return [
-        id,
-        { ...{ title: titles[at] || id, repository, person, agent, branch }, tip: tips[at] || undefined, parent: parent || undefined },
-      ] as const;
+      return [id, { title: titles[at] || id, repository, person, agent, branch, tip: tips[at] || undefined, parent: parent || undefined }] as const;
     }),
   );
 }

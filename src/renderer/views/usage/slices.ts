@@ -32,7 +32,6 @@ export interface Slices {
   readonly rows: Uint32Array;
 }
 
-/** What is known about the sessions by id. */
 type SessionPlaces = ReadonlyMap<string, Readonly<Record<'repository' | 'person' | 'branch', string>>>;
 
 /** The sums of calls, with those of the tool calls in them. */
