@@ -52,7 +52,7 @@ const numbers = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
 type Bad = readonly [what: string, procedure: string, input: (own: Machine) => object, code: string, named: RegExp];
 
 const bad: readonly Bad[] = [
-  ['SQL that changes a table', 'analysis.sql', () => ({ sql: "UPDATE context SET summary = 'x'" }), 'BAD_REQUEST', /context|update|write/i],
+  ['SQL that changes a table', 'analysis.sql', () => ({ sql: "UPDATE commits SET summary = 'x'" }), 'BAD_REQUEST', /context|update|write/i],
   ['SQL that makes a table', 'analysis.sql', () => ({ sql: 'CREATE TABLE mine (x)' }), 'BAD_REQUEST', /changes nothing/],
   ['SQL that attaches', 'analysis.sql', (own) => ({ sql: `ATTACH '${own.path('attached.db')}' AS x` }), 'BAD_REQUEST', /attach/i],
   ['SQL that copies the file', 'analysis.sql', (own) => ({ sql: `VACUUM INTO '${own.path('copied.db')}'` }), 'BAD_REQUEST', /./],

@@ -8,17 +8,17 @@ import { databaseIn } from '../support/damage.js';
 import { everyTable } from '../support/every-table.js';
 
 const circles: readonly (readonly [name: string, sql: string])[] = [
-  ['a commit is its own parent', 'UPDATE context SET parent = seq'],
-  ['a commit has its child as its parent', 'UPDATE context SET parent = (SELECT MIN(c.seq) FROM context c WHERE c.seq > context.seq)'],
+  ['a commit is its own parent', 'UPDATE commits SET parent = seq'],
+  ['a commit has its child as its parent', 'UPDATE commits SET parent = (SELECT MIN(c.seq) FROM commits c WHERE c.seq > commits.seq)'],
   [
     'all commits are in one circle',
-    'UPDATE context SET parent = COALESCE((SELECT MAX(c.seq) FROM context c WHERE c.seq < context.seq), (SELECT MAX(seq) FROM context))',
+    'UPDATE commits SET parent = COALESCE((SELECT MAX(c.seq) FROM commits c WHERE c.seq < commits.seq), (SELECT MAX(seq) FROM commits))',
   ],
   [
     'commits and branches begin at themselves',
-    'UPDATE context SET parent = seq; UPDATE firstParentRun SET origin = (SELECT MAX(seq) FROM context c WHERE c.run = no)',
+    'UPDATE commits SET parent = seq; UPDATE firstParentRun SET origin = (SELECT MAX(seq) FROM commits c WHERE c.run = no)',
   ],
-  ['branches begin at their own commits', 'UPDATE firstParentRun SET origin = (SELECT MAX(seq) FROM context c WHERE c.run = no)'],
+  ['branches begin at their own commits', 'UPDATE firstParentRun SET origin = (SELECT MAX(seq) FROM commits c WHERE c.run = no)'],
   ['a ticket is below itself', 'UPDATE ticket SET parent = no'],
   ['tickets depend on each other', 'INSERT OR IGNORE INTO ticketDependency SELECT * FROM ticketDependency'],
 ];

@@ -308,7 +308,7 @@ describe('[T12] [S24] names and paths in a database are no places on the disk', 
         row.principal,
         recorded,
       );
-    const commits = () => chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context')?.count;
+    const commits = () => chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM commits')?.count;
     for (const recorded of [null, '', 'f'.repeat(64), createHash('sha256').update(`followed\0${row.places}`).digest('hex')]) {
       insert(recorded);
       checkpointInProgress(chain, row.principal, []);

@@ -143,7 +143,7 @@ describe('what the hub stores', () => {
     expect([posed.stored, posed.refused.length]).toEqual([2, 3]);
     const clone = emptyChain();
     expect((await pull(clone, await hub.project('parcel'))).refused).toEqual([]);
-    expect(clone.db.all('SELECT principal, summary FROM context')).toEqual([{ principal: one?.principal ?? null, summary: 'said later' }]);
+    expect(clone.db.all('SELECT principal, summary FROM commits')).toEqual([{ principal: one?.principal ?? null, summary: 'said later' }]);
     // At the same moment, by many people: one of them was first, and every other one is refused by name.
     await hub.project('moment');
     const tokens = await Promise.all(Array.from({ length: 6 }, (_, at) => member('moment', `person${at}`)));

@@ -21,7 +21,7 @@ const hidden = { digest: '', hash: '' };
 
 const numbersOf = (chain: WriteChain, id: string): { digest: string; hash: string } => {
   const row = chain.db.one<{ digest: Buffer; hash: Buffer }>(
-    'SELECT c.digest, a.hash FROM context c JOIN artifact a ON a.no = c.artifact WHERE c.id = ?',
+    'SELECT c.digest, a.hash FROM commits c JOIN artifact a ON a.no = c.artifact WHERE c.id = ?',
     id,
   );
   return { digest: row?.digest.toString('hex') ?? '', hash: row?.hash.toString('hex') ?? '' };

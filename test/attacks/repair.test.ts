@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
@@ -52,19 +52,19 @@ function opened(dir: string, options = {}): Project {
 // One changed summary once made a repair throw three commits away, and importing the file again brought none of them back.
 test('[T24] a changed summary costs no context, and the imported one comes back', () => {
   const { dir, contexts } = imported();
-  changeRows(dir, "UPDATE context SET summary = 'changed' WHERE seq = 2");
+  changeRows(dir, "UPDATE commits SET summary = 'changed' WHERE seq = 2");
   const project = opened(dir);
   expect(contextsOf(project)).toEqual(contexts);
   expect(named(atOnce(repairProject(project)))).toBe('');
   expect(contextsOf(project)).toEqual(contexts);
-  const [id] = project.db.all<{ id: ContextId }>('SELECT id FROM context WHERE seq = 2').map((row) => row.id);
+  const [id] = project.db.all<{ id: ContextId }>('SELECT id FROM commits WHERE seq = 2').map((row) => row.id);
   expect(id && show(project.chain, id).summary).not.toBe('changed');
 });
 
 // Deleting rows behind Stemma's back: the file is still on the disk.
 test('[T24] commits that are lost come back from the imported file under their names', () => {
   const { dir, contexts } = imported();
-  changeRows(dir, 'DELETE FROM context WHERE seq IN (2, 3)');
+  changeRows(dir, 'DELETE FROM commits WHERE seq IN (2, 3)');
   const project = opened(dir);
   const result = atOnce(repairProject(project));
   expect(contextsOf(project)).toEqual(contexts);
@@ -73,12 +73,36 @@ test('[T24] commits that are lost come back from the imported file under their n
   expect(graph(project.chain, { offset: 0, limit: 50 }).rows.filter(({ edges }) => edges.length === 0)).toHaveLength(1);
 });
 
+// Backups of format 49 and before hold commits in a table of another name.
+test('[T24] a repair takes commits from a backup that was made before their table had its name', () => {
+  const { dir, file } = imported();
+  rmSync(file);
+  const summaries = (path: string): unknown[] => {
+    const raw = new Database(path, { readonly: true });
+    const rows = raw.prepare('SELECT id, summary FROM commits ORDER BY id').all();
+    raw.close();
+    return rows;
+  };
+  const before = summaries(databaseIn(dir));
+  mkdirSync(join(dir, 'backups'), { recursive: true });
+  const backup = join(dir, 'backups', 'stemma-20260101T000000Z.db');
+  copyFileSync(databaseIn(dir), backup);
+  const raw = new Database(backup);
+  raw.exec('ALTER TABLE commits RENAME TO context; PRAGMA user_version = 49');
+  raw.close();
+  changeRows(dir, "UPDATE commits SET summary = 'changed' WHERE seq = 2; DELETE FROM commits WHERE seq = 3");
+  const project = opened(dir);
+  expect(named(atOnce(repairProject(project)))).toBe('');
+  expect(summaries(databaseIn(dir))).toEqual(before);
+});
+
 // The file comes back later: a person imports it again.
 test('[T24] after a repair, importing the file again brings back what was lost', { tags: 'long' }, () => {
   const { dir, file, contexts } = imported();
   const kept = readFileSync(file);
   rmSync(file);
-  changeRows(dir, 'UPDATE artifact SET data = CAST(zeroblob(size) AS BLOB) WHERE data IS NOT NULL');
+  const packs = readdirSync(join(dir, 'objects')).filter((name) => name.endsWith('.pack'));
+  for (const name of packs) writeFileSync(join(dir, 'objects', name), Buffer.alloc(statSync(join(dir, 'objects', name)).size));
   const project = opened(dir);
   expect(atOnce(repairProject(project)).ok).toBe(false);
   writeFileSync(file, kept);

@@ -85,7 +85,7 @@ test('[T30] the folder is compared again before the commit, not only at its begi
   project.close();
   const again = openProject(`${dir}-moved`, systemClock);
   onTestFinished(() => again.close());
-  expect(again.db.one('SELECT COUNT(*) AS count FROM context')).toEqual({ count: 1 });
+  expect(again.db.one('SELECT COUNT(*) AS count FROM commits')).toEqual({ count: 1 });
 });
 
 test('[T30] opening the path again opens what lies there now', async () => {

@@ -38,7 +38,7 @@ function changed(sql: string): { dir: string; id: ContextId } {
 
 /** SQL that changes the definition of the table of commits as an editor of the file does. */
 const rewrite = (from: string, to: string): string =>
-  `UPDATE sqlite_schema SET sql = replace(sql, '${from}', '${to}') WHERE type = 'table' AND name = 'context'`;
+  `UPDATE sqlite_schema SET sql = replace(sql, '${from}', '${to}') WHERE type = 'table' AND name = 'commits'`;
 
 /** What the check says, or what the project refuses if it cannot be read; and that it recommends a repair or lists the problem. */
 function saidOf(dir: string, id: ContextId): string {
@@ -58,23 +58,23 @@ function saidOf(dir: string, id: ContextId): string {
 }
 
 const damages = [
-  ['another type of a column', rewrite('createdAt     INTEGER', 'createdAt     TEXT   '), 'the table "context"'],
-  ['a type that does not exist', rewrite('messageCount  INTEGER', 'messageCount  INTEGEP'), 'the table "context"'],
-  ['another name of a column in the file', rewrite('principal     TEXT', 'principle     TEXT'), 'the table "context"'],
-  ['a renamed column', 'ALTER TABLE context RENAME COLUMN summary TO summery', 'the table "context"'],
-  ['a column more', 'ALTER TABLE context ADD COLUMN extra TEXT', 'the table "context"'],
-  ['a computed column', 'ALTER TABLE context ADD COLUMN extra TEXT GENERATED ALWAYS AS (upper(id))', 'the table "context"'],
-  ['a column without values less', 'ALTER TABLE context DROP COLUMN machine', 'the table "context"'],
-  ['a constraint less', rewrite('template      TEXT NOT NULL', 'template      TEXT         '), 'the table "context"'],
-  ['a constraint more', rewrite('depth         INTEGER NOT NULL', 'depth         INTEGER NOT NULL CHECK (depth < 1)'), 'the table "context"'],
-  ['another collation', rewrite('id            TEXT NOT NULL', 'id            TEXT NOT NULL COLLATE NOCASE'), 'the table "context"'],
-  ['a reference to another table', rewrite('REFERENCES artifact(no)', 'REFERENCES pack(no)'), 'the table "context"'],
+  ['another type of a column', rewrite('createdAt     INTEGER', 'createdAt     TEXT   '), 'the table "commits"'],
+  ['a type that does not exist', rewrite('messageCount  INTEGER', 'messageCount  INTEGEP'), 'the table "commits"'],
+  ['another name of a column in the file', rewrite('principal     TEXT', 'principle     TEXT'), 'the table "commits"'],
+  ['a renamed column', 'ALTER TABLE commits RENAME COLUMN summary TO summery', 'the table "commits"'],
+  ['a column more', 'ALTER TABLE commits ADD COLUMN extra TEXT', 'the table "commits"'],
+  ['a computed column', 'ALTER TABLE commits ADD COLUMN extra TEXT GENERATED ALWAYS AS (upper(id))', 'the table "commits"'],
+  ['a column without values less', 'ALTER TABLE commits DROP COLUMN machine', 'the table "commits"'],
+  ['a constraint less', rewrite('template      TEXT NOT NULL', 'template      TEXT         '), 'the table "commits"'],
+  ['a constraint more', rewrite('depth         INTEGER NOT NULL', 'depth         INTEGER NOT NULL CHECK (depth < 1)'), 'the table "commits"'],
+  ['another collation', rewrite('id            TEXT NOT NULL', 'id            TEXT NOT NULL COLLATE NOCASE'), 'the table "commits"'],
+  ['a reference to another table', rewrite('REFERENCES artifact(no)', 'REFERENCES pack(no)'), 'the table "commits"'],
   ['a dropped index', 'DROP INDEX contextRun', 'the index "contextRun" is missing'],
   ['a dropped unique index', 'DROP INDEX contextId', 'the index "contextId" is missing'],
-  ['an index over another column', 'DROP INDEX contextRun; CREATE INDEX contextRun ON context(depth)', 'the index "contextRun"'],
+  ['an index over another column', 'DROP INDEX contextRun; CREATE INDEX contextRun ON commits(depth)', 'the index "contextRun"'],
   ['a dropped table of caches', 'DROP TABLE materialized', 'the table materialized'],
   ['a foreign view', 'CREATE VIEW peek AS SELECT * FROM project', 'the view "peek"'],
-  ['a foreign trigger', 'CREATE TRIGGER sneak AFTER INSERT ON context BEGIN DELETE FROM pack; END', 'the trigger "sneak"'],
+  ['a foreign trigger', 'CREATE TRIGGER sneak AFTER INSERT ON commits BEGIN DELETE FROM pack; END', 'the trigger "sneak"'],
   ['a foreign table', 'CREATE TABLE extra (a)', 'the table "extra"'],
   [
     'several at once',
@@ -100,8 +100,8 @@ test.each(some(damages, 6))('[T24, T71] %s is named, and a repair restores it an
 });
 
 test('[T24, T71] rows whose checksums were removed stay readable and stay reported', () => {
-  const { dir, id } = changed('ALTER TABLE context DROP COLUMN rowSum');
-  expect(saidOf(dir, id)).toContain('the table "context"');
+  const { dir, id } = changed('ALTER TABLE commits DROP COLUMN rowSum');
+  expect(saidOf(dir, id)).toContain('the table "commits"');
   const project = openProject(dir, heldClock(), undefined, { repair: true });
   onTestFinished(() => project.close());
   const { problems } = atOnce(repairProject(project));
@@ -118,7 +118,7 @@ test('[T24, T71] a definition that cannot be read costs its rows; the table is n
   onTestFinished(() => project.close());
   const { ok, problems } = atOnce(repairProject(project));
   expect(ok).toBe(false);
-  expect(problems.map((problem) => `${problem.id} ${problem.message}`).join('\n')).toMatch(/rows of context could not be read.*kept at \S+damaged-1/);
+  expect(problems.map((problem) => `${problem.id} ${problem.message}`).join('\n')).toMatch(/rows of commits could not be read.*kept at \S+damaged-1/);
 });
 
 test('[T24, T71] a column whose name is no text costs the rows of its table, which is named', () => {
@@ -141,7 +141,7 @@ test('[T24, T71] a column whose name is no text costs the rows of its table, whi
 // The commit of an object whose row had changed was not named.
 test.each(['project = 0', 'hash = zeroblob(32)', 'expiresAt = 1'])('[T24] a repair names the commit of an object whose row says %s', (change) => {
   const { dir, id } = changed(
-    `PRAGMA foreign_keys = OFF; UPDATE artifact SET ${change} WHERE no = (SELECT artifact FROM context ORDER BY seq DESC LIMIT 1)`,
+    `PRAGMA foreign_keys = OFF; UPDATE artifact SET ${change} WHERE no = (SELECT artifact FROM commits ORDER BY seq DESC LIMIT 1)`,
   );
   const project = openProject(dir, heldClock(), undefined, { repair: true });
   onTestFinished(() => project.close());

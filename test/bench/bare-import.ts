@@ -68,14 +68,14 @@ const tables = [
   readRows(source, 'artifact', 'object', 't.no'),
   readRows(source, 'block', 'object', '(SELECT MIN(no) FROM artifact WHERE block = t.no)'),
   readRows(source, 'derived.outline', 'object', 't.artifact'),
-  readRows(source, 'context', 'commit', 't.seq'),
+  readRows(source, 'commits', 'commit', 't.seq'),
   readRows(source, 'record', 'commit', 't.context'),
   readRows(source, 'derived.usageCall', 'commit', 't.context'),
   readRows(source, 'source', 'commit', '(SELECT MAX(value) FROM json_each(t.tips))'),
 ];
 /** The last commit of each transaction, with the last object before it. */
 const ends = source
-  .prepare('SELECT MAX(seq) AS "commit", MAX(artifact) AS object FROM context GROUP BY sessionId ORDER BY 1')
+  .prepare('SELECT MAX(seq) AS "commit", MAX(artifact) AS object FROM commits GROUP BY sessionId ORDER BY 1')
   .all()
   .filter((_, at, all) => at % Number(many) === Number(many) - 1 || at === all.length - 1) as Record<Rows['by'], number>[];
 const packs = Buffer.concat(

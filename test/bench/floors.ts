@@ -87,9 +87,9 @@ export const bareCommits = (folder: string, deltas: readonly string[], perTransa
         `INSERT INTO artifact (project, key, hash, size, storedSize, encoding, contentType, policy, createdAt, data, rowSum)
          VALUES (1, ?, ?, ?, ?, 0, 'application/x-ndjson', 'default', ?, ?, 1)`,
       );
-      const before = db.prepare('SELECT * FROM context WHERE project = 1 AND id = ?');
+      const before = db.prepare('SELECT * FROM commits WHERE project = 1 AND id = ?');
       const commit = db.prepare(
-        `INSERT INTO context (project, id, digest, parent, run, depth, type, artifact, format, template, principal, machine, sessionId, checkpoint,
+        `INSERT INTO commits (project, id, digest, parent, run, depth, type, artifact, format, template, principal, machine, sessionId, checkpoint,
            messageCount, tokenCount, contextTokens, createdAt, rowSum)
          VALUES (1, ?, ?, ?, ?, ?, 'delta', ?, 'claude-code-v1', 'claude-code', 'bench', 'here', 'bench', 'turn_boundary', 4, 420, 420, ?, 1)`,
       );

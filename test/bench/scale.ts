@@ -156,8 +156,8 @@ async function firstOf(answer: unknown): Promise<unknown> {
 /** The ids that inputs may name: the newest commit, the first one, and a session. */
 function idsIn({ chain }: Project): { readonly tip: string; readonly first: string; readonly session: string } {
   const idAt = (order: string): string =>
-    chain.db.one<{ id: string }>(`SELECT id FROM context WHERE forked = 0 ORDER BY seq ${order} LIMIT 1`)?.id ?? '';
-  const { sessionId } = chain.db.one<{ sessionId: string }>('SELECT sessionId FROM context ORDER BY seq DESC LIMIT 1') ?? { sessionId: '' };
+    chain.db.one<{ id: string }>(`SELECT id FROM commits WHERE forked = 0 ORDER BY seq ${order} LIMIT 1`)?.id ?? '';
+  const { sessionId } = chain.db.one<{ sessionId: string }>('SELECT sessionId FROM commits ORDER BY seq DESC LIMIT 1') ?? { sessionId: '' };
   return { tip: idAt('DESC'), first: idAt('ASC'), session: sessionId };
 }
 

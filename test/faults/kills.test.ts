@@ -164,7 +164,7 @@ describe('killed', () => {
 function countsOf(dir: string): unknown {
   const { chain, close } = openProject(dir, systemClock, machineOf(dir));
   const counts = chain.db.one(
-    `SELECT (SELECT COUNT(*) FROM source) AS sources, (SELECT COUNT(*) FROM context) AS commits, (SELECT COUNT(*) FROM record) AS records,
+    `SELECT (SELECT COUNT(*) FROM source) AS sources, (SELECT COUNT(*) FROM commits) AS commits, (SELECT COUNT(*) FROM record) AS records,
             (SELECT COUNT(*) FROM usageCall) AS calls, (SELECT SUM(calls) FROM usageSum) AS summed`,
   );
   close();
@@ -205,7 +205,7 @@ function olderProject(dir: string, count: number): Acknowledged[] {
          VALUES (?, 1, ?, ?, ?, ?, 0, 'application/x-ndjson', 'default', 0, ?)`,
       ).run(turn + 1, hash.readUIntBE(0, 6), hash, bytes.length, bytes.length, bytes);
       db.prepare(
-        `INSERT INTO context (seq, project, id, digest, parent, line, depth, type, artifact, format, template, checkpoint, messageCount, tokenCount, contextTokens, createdAt)
+        `INSERT INTO commits (seq, project, id, digest, parent, line, depth, type, artifact, format, template, checkpoint, messageCount, tokenCount, contextTokens, createdAt)
          VALUES (?, 1, ?, ?, ?, 1, ?, 'delta', ?, 'claude-code-v1', 't', 'explicit', 1, 1, ?, ?)`,
       ).run(turn + 1, id, digest, turn === 0 ? null : turn, turn, turn + 1, turn + 1, turn);
       made.push({ id, ref });

@@ -16,7 +16,7 @@ const stepMs = 60_000;
 /** The marks of all replies that the project contains. */
 function marksIn(chain: WriteChain): Set<string> {
   const cards = chain.db.all<{ content: string; toolCalls: string | null }>('SELECT content, toolCalls FROM card');
-  const said = chain.db.all<{ id: never }>('SELECT id FROM context').map(({ id }) => entries(chain, { id, stop: id }));
+  const said = chain.db.all<{ id: never }>('SELECT id FROM commits').map(({ id }) => entries(chain, { id, stop: id }));
   return new Set(JSON.stringify([cards, said]).match(/mark-\d+-\d+/g));
 }
 

@@ -15,7 +15,7 @@ export const isPlace = (field: string): boolean => /path|dir|folder|file|root|cw
 const million = 'x'.repeat(1_000_000);
 export const nested = JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`) as unknown;
 const anything: readonly unknown[] = [null, true, 0, '', [], {}, nested];
-const texts = ['\0', 'a\0b', '\ud800', million, '__proto__', '%00', "'); DROP TABLE context; --"];
+const texts = ['\0', 'a\0b', '\ud800', million, '__proto__', '%00', "'); DROP TABLE commits; --"];
 const numbers = [-1, 0.5, 1e308, -1e308, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY];
 
 /** The branches of a schema, and the schemas that it refers to. */

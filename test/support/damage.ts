@@ -15,7 +15,7 @@ export const databaseIn = (dir: string): string => join(dir, 'stemma.db');
 export const derivedIn = (dir: string): string => join(dir, derivedName);
 
 /** Tables whose rows a test changes. */
-const tables = ['context', 'artifact', 'firstParentRun', 'pack', 'block', 'source', 'record', 'project'] as const;
+const tables = ['commits', 'artifact', 'firstParentRun', 'pack', 'block', 'source', 'record', 'project'] as const;
 
 /** One kind of damage; numbers between 0 and 1 choose the place. */
 export type Damage =

@@ -87,4 +87,4 @@ export function chainWith(text: string): WriteChain {
 
 /** The digests of all commits of a chain, sorted. */
 export const digestsOf = ({ db, project }: WriteChain): string[] =>
-  db.all<{ digest: Buffer }>('SELECT digest FROM context WHERE project = ? ORDER BY digest', project).map(({ digest }) => digest.toString('hex'));
+  db.all<{ digest: Buffer }>('SELECT digest FROM commits WHERE project = ? ORDER BY digest', project).map(({ digest }) => digest.toString('hex'));

@@ -42,7 +42,7 @@ chain.artifacts.read(seq);
 
 readable.one('SELECT 1');
 // @ts-expect-error a readable database cannot write
-readable.run('DELETE FROM context');
+readable.run('DELETE FROM commits');
 // @ts-expect-error a readable database cannot be used as a writable one
 export const writable: WritableDb = readable;
 

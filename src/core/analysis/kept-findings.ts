@@ -75,7 +75,7 @@ interface Stale {
 /** The cluster of the commit of each finding. Every built-in rule names a commit. */
 function clustersOfCommits({ db, project }: ReadChain, some: readonly Stale[], found: readonly Finding[]): ReadonlyMap<Finding['commit'], number> {
   const byRun = new Map(some.flatMap(({ run, runs }) => (JSON.parse(runs) as number[]).map((one) => [one, run] as const)));
-  const sql = 'SELECT id, run FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))';
+  const sql = 'SELECT id, run FROM commits WHERE project = ? AND id IN (SELECT value FROM json_each(?))';
   const commits = db.rows<[Finding['commit'], number]>(sql, project, JSON.stringify([...new Set(found.map(({ commit }) => commit))]));
   return new Map(commits.flatMap(([id, run]) => (byRun.has(run) ? [[id, byRun.get(run) as number] as const] : [])));
 }

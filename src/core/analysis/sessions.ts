@@ -36,7 +36,7 @@ function storeSessions(chain: WriteChain, cluster: StatedCluster, untrue: Readon
   const { db, project } = chain;
   const { name, runs, made, sessions, elsewhere } = spansOf(chain, cluster);
   forgetClusters(chain, [name]);
-  const commits = '(SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?)';
+  const commits = '(SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(?)) AND +project = ?)';
   db.run(`DELETE FROM usageCommit WHERE context IN ${commits}`, runs, project);
   const ids = JSON.stringify(sessions.map(({ row }) => row.sessionId));
   const sums = 'SELECT session, SUM(calls) FROM usageSum WHERE project = ? AND session IN (SELECT value FROM json_each(?)) GROUP BY session';

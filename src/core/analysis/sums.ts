@@ -107,7 +107,7 @@ function eventsOf(db: ReadChain['db'], project: number): Record<'forks' | 'compa
   const read = (columns: string, where: string) =>
     db
       .rows<readonly [at: number, ...rest: unknown[]]>(
-        `SELECT c.createdAt, ${sessionOfCommit}, c.id${columns} FROM context c WHERE ${where} AND (SELECT ${intactColumn}) ORDER BY c.createdAt DESC`,
+        `SELECT c.createdAt, ${sessionOfCommit}, c.id${columns} FROM commits c WHERE ${where} AND (SELECT ${intactColumn}) ORDER BY c.createdAt DESC`,
         { project },
       )
       .map(([at, ...rest]) => [new Date(at).toISOString().slice(0, 10), ...rest]);

@@ -63,10 +63,10 @@ export function* catchUpTools(chain: WriteChain): Generator<void> {
 }
 
 const namedSessions = ({ db, project }: ReadChain): string[] =>
-  db.column('SELECT DISTINCT sessionId FROM context WHERE +project = ? AND sessionId IS NOT NULL', project);
+  db.column('SELECT DISTINCT sessionId FROM commits WHERE +project = ? AND sessionId IS NOT NULL', project);
 
 const selectRows = `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.type, IFNULL(c.sessionId, '') AS session, c.createdAt,
-         (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size FROM context c`;
+         (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size FROM commits c`;
 
 /** Stores the tool calls of commits whose contents have arrived after the commits. Call it inside a transaction. */
 export function countTools(chain: WriteChain, commits: readonly CommitSeq[]): void {
@@ -165,7 +165,7 @@ function callBefore({ db }: ReadChain, parent: CommitSeq | null, callId: string)
   for (let passed = 0; at !== null && passed < maxPassed; passed++) {
     const no = db.value<number>('SELECT no FROM usageTool WHERE context = ? AND callId = ?', at, callId);
     if (no !== undefined) return no;
-    at = db.value<CommitSeq | null>('SELECT parent FROM context WHERE seq = ?', at) ?? null;
+    at = db.value<CommitSeq | null>('SELECT parent FROM commits WHERE seq = ?', at) ?? null;
   }
   return undefined;
 }
@@ -187,7 +187,7 @@ function sumTools(chain: WriteChain, sessions: readonly string[]): void {
     `INSERT INTO usageToolSlice
      SELECT c.project, c.sessionId, t.at / ${dayMs}, ${agentOfTemplate}, IFNULL(t.model, ''), t.name, COUNT(*), COUNT(t.isError),
             IFNULL(SUM(t.isError), 0), IFNULL(SUM(MAX(t.endedAt - t.at, 0)), 0)
-       FROM context c JOIN usageTool t ON t.context = c.seq
+       FROM commits c JOIN usageTool t ON t.context = c.seq
       WHERE c.project = ? AND c.sessionId IN (SELECT value FROM json_each(?)) GROUP BY 2, 3, 4, 5, 6`,
     [project, named],
   );

@@ -39,7 +39,7 @@ export const callsOfCommit = 'FROM usageCall u WHERE u.context = c.seq AND u.rep
 
 /** The id of a call, as `usage.calls` names it. */
 const requestId = `COALESCE((SELECT r.requestId FROM request r WHERE r.project = u.project AND r.replyRecord = stemma_record(u.key) ORDER BY r.provider IS NOT NULL, r.no LIMIT 1),
-  IIF(substr(u.call, 1, length(:card)) = :card, u.call, 'call:' || (SELECT id FROM context WHERE seq = u.context) || ':' || u.key))`;
+  IIF(substr(u.call, 1, length(:card)) = :card, u.call, 'call:' || (SELECT id FROM commits WHERE seq = u.context) || ':' || u.key))`;
 
 const sessions = columns([
   ['session_id', 'text', 's.session', 'The id of the session, as `session.list` names it.'],
@@ -71,7 +71,7 @@ const calls = columns([
     `COALESCE(NULLIF(u.session, ''), (SELECT k.session FROM usageCommit k WHERE k.context = u.context))`,
     'The session that made it.',
   ],
-  ['commit_id', 'text', '(SELECT id FROM context WHERE seq = u.context)', 'The commit with its reply.'],
+  ['commit_id', 'text', '(SELECT id FROM commits WHERE seq = u.context)', 'The commit with its reply.'],
   ['reply_key', 'text', 'u.key', 'The first entry of its reply.'],
   ['agent', 'text', 'u.agent', 'The agent.'],
   ['subagent', 'text', "NULLIF(u.subagent, '')", 'The kind of the subagent that made it.'],
@@ -161,7 +161,7 @@ const turns = columns([
   ['session_id', 'text', sessionOfCommit, 'The session.'],
   ['agent', 'text', agentOfTemplate, 'The agent.'],
   ['subagent', 'text', subagentOfTemplate, 'The kind of the subagent.'],
-  ['parent_id', 'text', '(SELECT p.id FROM context p WHERE p.seq = c.parent)', 'The commit before it.'],
+  ['parent_id', 'text', '(SELECT p.id FROM commits p WHERE p.seq = c.parent)', 'The commit before it.'],
   ['title', 'text', 'c.summary', 'The beginning of the prompt.'],
   ['at', 'time', 'c.createdAt', 'When it ended.'],
   ['entries', 'count', 'c.entries', 'Entries.'],
@@ -224,7 +224,7 @@ export const toolSums = `SELECT day, session, agent, model, name, calls, results
      UNION ALL
      SELECT t.at / ${dayMs}, k.session, ${agentOfTemplate}, IFNULL(t.model, ''), t.name, COUNT(*), COUNT(t.isError), IFNULL(SUM(t.isError), 0),
             IFNULL(SUM(MAX(t.endedAt - t.at, 0)), 0)
-       FROM usageCommit k JOIN context c ON c.seq = k.context JOIN usageTool t ON t.context = c.seq
+       FROM usageCommit k JOIN commits c ON c.seq = k.context JOIN usageTool t ON t.context = c.seq
       WHERE c.project = :project AND k.session IS NOT NULL AND IFNULL(c.sessionId, '') = '' GROUP BY 1, 2, 3, 4, 5`;
 
 const tools = columns([
@@ -246,7 +246,7 @@ const inOrder = (table: string): string => `+${ofProject(table)}`;
 const likely = (table: string): string => `likelihood(${ofProject(table)}, 0.999)`;
 
 const toolsOf = (within: Within): string =>
-  `usageTool t JOIN context c ON c.seq = t.context AND +c.project = t.project WHERE ${inOrder('t')} AND ${isShown} AND ${within('t.context')}`;
+  `usageTool t JOIN commits c ON c.seq = t.context AND +c.project = t.project WHERE ${inOrder('t')} AND ${isShown} AND ${within('t.context')}`;
 
 /** The views by name, without their names. `:project` and so on are filled in by `viewSql`. */
 const unnamed: Readonly<Record<AnalysisView, Omit<View, 'name'>>> = {
@@ -260,7 +260,7 @@ const unnamed: Readonly<Record<AnalysisView, Omit<View, 'name'>>> = {
     what: 'A row for each turn: from a prompt to its answer.',
     columns: turns,
     month: 'at',
-    from: (within) => `context c WHERE ${isTurnOfProject} AND ${within('c.seq')}`,
+    from: (within) => `commits c WHERE ${isTurnOfProject} AND ${within('c.seq')}`,
   },
   calls: {
     what: 'A row for each call to a model, once however many files contain it. Calls that a session only repeats are left out.',
@@ -274,7 +274,7 @@ const unnamed: Readonly<Record<AnalysisView, Omit<View, 'name'>>> = {
     what: 'A row for each entry of a commit: texts, thinking, tool calls, results. `text` and `at` read the stored content, which takes longer.',
     columns: entries,
     month: 'committed_at',
-    from: (within) => `context c JOIN json_each(${entryNumbers}) e WHERE ${inOrder('c')} AND ${isShown} AND ${within('c.seq')}`,
+    from: (within) => `commits c JOIN json_each(${entryNumbers}) e WHERE ${inOrder('c')} AND ${isShown} AND ${within('c.seq')}`,
   },
   files: {
     what: 'A row for each file that a session used.',
@@ -315,7 +315,7 @@ export interface ViewOptions {
 }
 
 const everywhere: Within = () => 'true';
-const inRuns: Within = (commit) => `${commit} IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(stemma_runs())))`;
+const inRuns: Within = (commit) => `${commit} IN (SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(stemma_runs())))`;
 
 /** The statement of a view. A view takes no parameters, so the words become literals. */
 export function viewSql({ columns, from }: View, words: ViewWords, { isRaw = false, isScoped = false }: ViewOptions = {}): string {

@@ -48,9 +48,9 @@ interface Row {
 const nearest = (chain: ReadChain, seq: CommitSeq): Row | undefined =>
   chain.db.one<Row>(
     `WITH RECURSIVE up(seq, parent, depth, far) AS (
-       SELECT seq, parent, depth, 0 FROM context WHERE seq = ?
-       UNION ALL SELECT c.seq, c.parent, c.depth, far + 1 FROM up JOIN context c ON c.seq = up.parent AND c.depth < up.depth)
-     SELECT c.id, b.at, b.state, b.contexts FROM up CROSS JOIN blackboard b ON b.context = up.seq JOIN context c ON c.seq = up.seq
+       SELECT seq, parent, depth, 0 FROM commits WHERE seq = ?
+       UNION ALL SELECT c.seq, c.parent, c.depth, far + 1 FROM up JOIN commits c ON c.seq = up.parent AND c.depth < up.depth)
+     SELECT c.id, b.at, b.state, b.contexts FROM up CROSS JOIN blackboard b ON b.context = up.seq JOIN commits c ON c.seq = up.seq
       WHERE b.project = ? ORDER BY up.far, b.no DESC LIMIT 1`,
     seq,
     chain.project,

@@ -9,14 +9,14 @@ export function listSummaries(
 ): OutputOf<'context.summaries'> {
   const missing = countMissing(chain);
   const { db, project } = chain;
-  const [total = 0] = isMissing ? [missing] : db.column<number>('SELECT COUNT(*) FROM context WHERE project = ?', project);
-  const listed = `SELECT id FROM context WHERE +project = ? ${isMissing ? 'AND summary IS NULL' : ''} ORDER BY seq LIMIT ? OFFSET ?`;
+  const [total = 0] = isMissing ? [missing] : db.column<number>('SELECT COUNT(*) FROM commits WHERE project = ?', project);
+  const listed = `SELECT id FROM commits WHERE +project = ? ${isMissing ? 'AND summary IS NULL' : ''} ORDER BY seq LIMIT ? OFFSET ?`;
   return { total, missing, commits: db.column<ContextId>(listed, project, limit, offset).map((id) => show(chain, id)) };
 }
 
 /** Number of commits without a summary. */
 export const countMissing = (chain: ReadChain): number =>
-  chain.db.column<number>('SELECT COUNT(*) FROM context WHERE +project = ? AND summary IS NULL', chain.project)[0] ?? 0;
+  chain.db.column<number>('SELECT COUNT(*) FROM commits WHERE +project = ? AND summary IS NULL', chain.project)[0] ?? 0;
 
 /** Every change of a commit's summary and tags, oldest first (C13). @throws NOT_FOUND */
 export function versionsOfCommit(chain: ReadChain, id: ContextId): OutputOf<'context.versions'> {
@@ -41,7 +41,7 @@ export function listInstantiations(chain: ReadChain, { id, template, limit = 1_0
   const seq = id === undefined ? null : findCommit(chain, id).seq;
   return chain.db
     .all<Omit<RecordedInstantiation, 'at'> & { at: number }>(
-      `SELECT i.at, i.template, c.id AS context, i.principal, i.machine FROM instantiation i LEFT JOIN context c ON c.seq = i.context
+      `SELECT i.at, i.template, c.id AS context, i.principal, i.machine FROM instantiation i LEFT JOIN commits c ON c.seq = i.context
         WHERE i.project = :project AND (:seq IS NULL OR i.context = :seq)
           AND (:template IS NULL OR i.template = :template OR substr(i.template, 1, length(:template) + 1) = :template || '@')
         ORDER BY i.no DESC LIMIT :limit`,

@@ -55,7 +55,7 @@ export async function* summarizeCommits(
 function* batches(chain: ReadChain): Generator<ContextId[]> {
   for (let last = 0; ; ) {
     const rows = chain.db.all<{ seq: CommitSeq; id: ContextId }>(
-      'SELECT seq, id FROM context WHERE +project = ? AND summary IS NULL AND seq > ? ORDER BY seq LIMIT ?',
+      'SELECT seq, id FROM commits WHERE +project = ? AND summary IS NULL AND seq > ? ORDER BY seq LIMIT ?',
       chain.project,
       last,
       batchSize,

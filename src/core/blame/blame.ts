@@ -80,7 +80,7 @@ const usesOf = ({ db, project }: ReadChain, file: string, name: string): Use[] =
   db.all<Use>(
     `SELECT t.context, c.artifact, c.format, c.template, t.key, t.callId, c.id AS commitId,
             IFNULL((SELECT k.session FROM usageCommit k WHERE k.context = c.seq), c.sessionId) AS sessionId, t.model, t.at
-       FROM usageTool t JOIN context c ON c.seq = t.context
+       FROM usageTool t JOIN commits c ON c.seq = t.context
       WHERE t.project = :project AND t.class IN ('read', 'write', 'edit') AND t.isError = 0
         AND (replace(t.path, '\\', '/') IN (:file, :name) OR (instr(t.path, :last) > 0 AND substr(replace(t.path, '\\', '/'), -length(:end)) = :end))
         AND NOT EXISTS (SELECT 1 FROM usageCommit k WHERE k.context = c.seq AND k.session IS NULL)
@@ -121,7 +121,7 @@ function findEntries(chain: ReadChain, { context, artifact, format, key, callId 
     const isResult = ({ kind, toolCallId }: ParsedEntry): boolean => kind === 'tool_result' && callId !== null && toolCallId === callId;
     const result = own.find(isResult);
     if (result || !call) return [call, result];
-    const children = chain.db.rows<[ArtifactNo, string]>('SELECT artifact, format FROM context WHERE parent = ? ORDER BY seq', context);
+    const children = chain.db.rows<[ArtifactNo, string]>('SELECT artifact, format FROM commits WHERE parent = ? ORDER BY seq', context);
     return [call, children.flatMap((child) => readParsed(chain, ...child).entries.find(isResult) ?? [])[0]];
   } catch (error) {
     if (error instanceof StemmaError) return [undefined, undefined];

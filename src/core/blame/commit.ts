@@ -15,12 +15,12 @@ const maxCalls = 5_000;
 export function sessionsOfCommit(chain: ReadChain, { commit, message = '' }: InputOf<'blame.commit'>): OutputOf<'blame.commit'> {
   const { db, project } = chain;
   const named = [...message.matchAll(trailer)].flatMap(([, id = '']) =>
-    db.one('SELECT 1 FROM context WHERE +project = ? AND sessionId = ? LIMIT 1', project, id)
+    db.one('SELECT 1 FROM commits WHERE +project = ? AND sessionId = ? LIMIT 1', project, id)
       ? [{ sessionId: id, turnId: null, basis: 'trailer' as const, at: null }]
       : [],
   );
   const calls = db.all<{ id: ContextId; sessionId: string | null; artifact: ArtifactNo; format: string; callId: string | null; at: number }>(
-    `SELECT c.id, c.sessionId, c.artifact, c.format, t.callId, t.at FROM usageTool t JOIN context c ON c.seq = t.context
+    `SELECT c.id, c.sessionId, c.artifact, c.format, t.callId, t.at FROM usageTool t JOIN commits c ON c.seq = t.context
       WHERE t.project = ? AND t.command LIKE '%git%commit%' AND t.isError = 0 ORDER BY t.at DESC LIMIT ${maxCalls}`,
     project,
   );

@@ -148,7 +148,7 @@ export const contextColumns = (
  * The parent of a commit, for code that follows parents without checking each row. Null for a damaged row whose parent is not less deep: following it
  * might never end. Row numbers are no guide, because a repair gives restored commits later numbers.
  */
-export const earlierParent = 'CASE WHEN (SELECT p.depth FROM context p WHERE p.seq = context.parent) < depth THEN parent END AS parent';
+export const earlierParent = 'CASE WHEN (SELECT p.depth FROM commits p WHERE p.seq = commits.parent) < depth THEN parent END AS parent';
 
 /** Whether the row of `c` matches its checksum. */
 export const intactColumn = `${matchingRow(contextColumns, 'c')} AS intact`;
@@ -160,8 +160,8 @@ export const intactColumn = `${matchingRow(contextColumns, 'c')} AS intact`;
 export const selectContext = /* sql */ `
 SELECT c.seq, c.id, c.parent, c.run, c.depth, c.type, c.artifact, c.format, c.template, c.principal, c.machine, c.sessionId,
        c.checkpoint, c.ticketId, c.threadId, c.summary, c.tags, c.messageCount, c.tokenCount, c.contextTokens, c.errors,
-       c.forked, c.createdAt, c.digest, ${intactColumn}, (SELECT p.id FROM context p WHERE p.seq = c.parent) AS parentId, ${hashColumn}
-  FROM context c`;
+       c.forked, c.createdAt, c.digest, ${intactColumn}, (SELECT p.id FROM commits p WHERE p.seq = c.parent) AS parentId, ${hashColumn}
+  FROM commits c`;
 
 /**
  * Converts a row to the commit of the contract. If the row does not match its checksum, the commit says so and has no summary and tags.

@@ -177,7 +177,7 @@ export function addCommit(chain: WriteChain, commit: NewCommit): ContextRow {
     forked: commit.forked ? 1 : 0,
     createdAt,
   };
-  const { rowId } = chain.db.insert('context', row);
+  const { rowId } = chain.db.insert('commits', row);
   return { ...row, intact: 1, seq: rowId as CommitSeq, parentId: parent?.id ?? null, hash: Buffer.from(commit.ref.slice('blake3:'.length), 'hex') };
 }
 
@@ -187,7 +187,7 @@ const minIdLength = 8;
 function nameFor(chain: ReadChain, digest: Buffer): { readonly id: ContextId; readonly known?: CommitSeq } {
   const hex = digest.toString('hex');
   const first = hex.slice(0, minIdLength);
-  const sql = 'SELECT seq, id, digest FROM context WHERE project = ? AND id >= ? AND id < ?';
+  const sql = 'SELECT seq, id, digest FROM commits WHERE project = ? AND id >= ? AND id < ?';
   const near = chain.db.all<Pick<ContextRow, 'seq' | 'id' | 'digest'>>(sql, chain.project, `ctx-${first}`, `ctx-${first}g`);
   const same = near.find((row) => row.digest.equals(digest));
   if (same) return { id: same.id, known: same.seq };
@@ -204,7 +204,7 @@ function placeInRun(chain: WriteChain, parent: NewCommit['parent']): { readonly 
   if (!parent) return { run: newRun(chain, null), depth: 0 };
   const depth = parent.depth + 1;
   const isContinued =
-    parent.isContinued ?? (chain.db.one('SELECT 1 FROM context WHERE run = ? AND depth = ?', parent.run, depth) === undefined ? 0 : 1);
+    parent.isContinued ?? (chain.db.one('SELECT 1 FROM commits WHERE run = ? AND depth = ?', parent.run, depth) === undefined ? 0 : 1);
   return { run: isContinued ? newRun(chain, parent.seq) : parent.run, depth };
 }
 

@@ -65,7 +65,7 @@ function marksTo(chain: ReadChain, tip: ContextRow): Mark[] {
   for (const { run, from, to } of windowRanges(chain, tip)) {
     // A repair may have given the number of a lost commit to another one, so the id is compared.
     const rows = chain.db.rows<[seq: Step['seq'], data: string]>(
-      `SELECT c.seq, s.data FROM context c CROSS JOIN entrySum s ON s.context = c.seq AND s.id = c.id AND s.version = ?
+      `SELECT c.seq, s.data FROM commits c CROSS JOIN entrySum s ON s.context = c.seq AND s.id = c.id AND s.version = ?
         WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND ${isMarked} ORDER BY c.depth DESC`,
       [outlineVersion, run, from, to],
     );
@@ -109,7 +109,7 @@ function mayBeSummed(chain: ReadChain, tip: ContextRow): boolean {
   const oldest = tip.depth - maxRest - sumsEvery;
   const [own] = rangesTowardsRoot(chain, tip);
   if (!own || own.from > oldest) return true;
-  const marked = `SELECT 1 FROM context c CROSS JOIN entrySum s ON s.context = c.seq WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND ${isMarked}`;
+  const marked = `SELECT 1 FROM commits c CROSS JOIN entrySum s ON s.context = c.seq WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND ${isMarked}`;
   return chain.db.one(marked, tip.run, oldest, tip.depth) !== undefined;
 }
 

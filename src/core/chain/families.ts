@@ -56,7 +56,7 @@ const bytesPerSum = 200;
 
 function readState({ db, project }: ReadChain): { readonly total: number; readonly state: string } {
   const [[total, last, started, resumed] = [0, 0, 0, 0]] = db.rows<[total: number, last: number, started: number, resumed: number]>(
-    `SELECT IFNULL((SELECT total FROM areaCount WHERE project = :project AND area = 'commits'), 0), IFNULL((SELECT MAX(seq) FROM context), 0),
+    `SELECT IFNULL((SELECT total FROM areaCount WHERE project = :project AND area = 'commits'), 0), IFNULL((SELECT MAX(seq) FROM commits), 0),
             (SELECT COUNT(*) FROM started WHERE project = :project), (SELECT COUNT(*) FROM resumed WHERE project = :project)`,
     { project },
   );
@@ -80,7 +80,7 @@ export function familiesOf(chain: ReadChain): Families {
 function extended(chain: ReadChain, known: Known, total: number): boolean {
   for (const sum of chain.db.all<Sum>(`${selectSums} NOT INDEXED WHERE seq > ? AND project = ? GROUP BY run, sessionId`, known.last, chain.project))
     add(known, sum);
-  const runs = 'SELECT r.no, c.run FROM firstParentRun r LEFT JOIN context c ON c.seq = r.origin WHERE r.project = ? AND r.no > ? ORDER BY r.no';
+  const runs = 'SELECT r.no, c.run FROM firstParentRun r LEFT JOIN commits c ON c.seq = r.origin WHERE r.project = ? AND r.no > ? ORDER BY r.no';
   for (const [no, before] of chain.db.rows<[number, number | null]>(runs, chain.project, known.lastRun)) {
     known.before.set(no, before ?? no);
     known.lastRun = no;
@@ -90,7 +90,7 @@ function extended(chain: ReadChain, known: Known, total: number): boolean {
 
 const selectSums = /* sql */ `
 SELECT run, IFNULL(sessionId, '') AS sessionId, COUNT(*) AS commits, SUM(forked) AS forks, MAX(seq) AS last, MIN(createdAt) AS oldest, MAX(createdAt) AS newest
-  FROM context`;
+  FROM commits`;
 
 function add(known: Known, sum: Sum): void {
   const name = `${sum.run} ${sum.sessionId}`;
@@ -183,10 +183,10 @@ function joined(chain: ReadChain, known: Known, state: string): Families {
 /** The runs of subagents and their starters, and of first prompts that were edited here and their answers in older versions. */
 function linkedRuns(chain: ReadChain, { sums, before }: Known): { readonly a: number; readonly b: number }[] {
   const started = chain.db.all<{ a: number; b: number }>(
-    `SELECT (SELECT c.run FROM context c WHERE c.seq = s.context) AS a, (SELECT c.run FROM context c WHERE c.seq = s.starter) AS b FROM (${startedSql()}) s`,
+    `SELECT (SELECT c.run FROM commits c WHERE c.seq = s.context) AS a, (SELECT c.run FROM commits c WHERE c.seq = s.starter) AS b FROM (${startedSql()}) s`,
     chain.project,
   );
-  const sql = 'SELECT r.sessionId, f.run FROM resumed r JOIN context f ON f.seq = r.context WHERE r.project = ? AND f.parent IS NULL';
+  const sql = 'SELECT r.sessionId, f.run FROM resumed r JOIN commits f ON f.seq = r.context WHERE r.project = ? AND f.parent IS NULL';
   const edited = chain.db.all<{ sessionId: string; run: number }>(sql, chain.project);
   if (edited.length === 0) return started;
   const ofFirstRuns = [...sums.values()].filter(({ run }) => before.get(run) === run);
@@ -201,10 +201,10 @@ function linkedRuns(chain: ReadChain, { sums, before }: Known): { readonly a: nu
 export const startedSql = (more = ''): string => /* sql */ `
 WITH s AS (SELECT context, project, toolCallId FROM started WHERE project = ? ${more})
 SELECT s.context, s.toolCallId, r.context AS starter, c.id AS starterId
-  FROM s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId JOIN context c ON c.seq = r.context
+  FROM s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId JOIN commits c ON c.seq = r.context
 UNION ALL
 SELECT s.context, substr(r.record, length(s.toolCallId) + 2), r.context, c.id
-  FROM s JOIN record r ON r.project = s.project AND r.record > s.toolCallId || ':' AND r.record < s.toolCallId || ';' JOIN context c ON c.seq = r.context
+  FROM s JOIN record r ON r.project = s.project AND r.record > s.toolCallId || ':' AND r.record < s.toolCallId || ';' JOIN commits c ON c.seq = r.context
  WHERE s.toolCallId LIKE 'session:%'`;
 
 /** The runs of families as a parameter of `run IN (SELECT value FROM json_each(?))`. */
@@ -212,7 +212,7 @@ export const runList = (families: Iterable<Family>): string => JSON.stringify([.
 
 /** The first commits of the subagents in families. */
 export function subagentsIn({ db, project }: ReadChain, families: Iterable<Family>): ReadonlySet<CommitSeq> {
-  const sql = 'SELECT s.context FROM started s JOIN context c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))';
+  const sql = 'SELECT s.context FROM started s JOIN commits c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))';
   return new Set(db.column<CommitSeq>(sql, project, runList(families)));
 }
 
@@ -225,6 +225,6 @@ export function overlaps<Member>(a: ReadonlySet<Member>, b: ReadonlySet<Member>)
 
 /** The families of commits. */
 export function familiesAt(chain: ReadChain, { of }: Families, commits: Iterable<CommitSeq>): Set<Family> {
-  const runs = 'SELECT DISTINCT run FROM context WHERE seq IN (SELECT value FROM json_each(?))';
+  const runs = 'SELECT DISTINCT run FROM commits WHERE seq IN (SELECT value FROM json_each(?))';
   return new Set(chain.db.column<number>(runs, JSON.stringify([...commits])).flatMap((run) => of(run) ?? []));
 }

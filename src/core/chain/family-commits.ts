@@ -56,7 +56,7 @@ export const readCommits = (chain: ReadChain, families: readonly Family[], after
   chain.db
     .all<Omit<FamilyCommit, 'forked'> & { readonly forked: number }>(
       `SELECT seq, id, ${earlierParent}, run, type, checkpoint, format, template, principal, sessionId, ticketId, errors, contextTokens, createdAt, forked
-         FROM context INDEXED BY contextRun WHERE run IN (SELECT value FROM json_each(?)) AND project = ? AND +seq > ? ORDER BY seq`,
+         FROM commits INDEXED BY contextRun WHERE run IN (SELECT value FROM json_each(?)) AND project = ? AND +seq > ? ORDER BY seq`,
       [runList(families), chain.project, after],
     )
     .map((row) => ({ ...row, forked: row.forked === 1 }));

@@ -10,8 +10,8 @@ const byName = (select: string) => ({
 const wholeByName = byName(selectContext);
 const parentByName = byName(/* sql */ `
 SELECT c.seq, c.id, c.run, c.depth, c.contextTokens, c.createdAt,
-       EXISTS (SELECT 1 FROM context n WHERE n.run = c.run AND n.depth = c.depth + 1) AS isContinued
-  FROM context c`);
+       EXISTS (SELECT 1 FROM commits n WHERE n.run = c.run AND n.depth = c.depth + 1) AS isContinued
+  FROM commits c`);
 const wholeAt = `${selectContext} WHERE c.seq = ? AND c.project = ?`;
 
 /** Finds the commit with this id or unique id prefix. @throws NOT_FOUND; BAD_REQUEST if several commits have the prefix. */
@@ -47,11 +47,11 @@ export function commitAt(chain: ReadChain, seq: CommitSeq): ContextRow {
 }
 
 /** The highest row number of a commit, of any project in the database; 0 without commits. */
-export const lastCommit = ({ db }: ReadChain): number => db.value<number | null>('SELECT MAX(seq) FROM context') ?? 0;
+export const lastCommit = ({ db }: ReadChain): number => db.value<number | null>('SELECT MAX(seq) FROM commits') ?? 0;
 
 /** The highest row number of a commit of the project; 0 without commits. */
 export const lastOfProject = ({ db, project }: ReadChain): number =>
-  db.value<number>('SELECT seq FROM context WHERE +project = ? ORDER BY seq DESC LIMIT 1', project) ?? 0;
+  db.value<number>('SELECT seq FROM commits WHERE +project = ? ORDER BY seq DESC LIMIT 1', project) ?? 0;
 
 /** Whether `ancestor` is the commit itself or an ancestor of it. It steps over whole runs, not single commits. */
 export function isAncestor(chain: ReadChain, ancestor: ContextRow, of: ContextRow): boolean {
@@ -68,14 +68,14 @@ export function isAncestor(chain: ReadChain, ancestor: ContextRow, of: ContextRo
 /** Whether a compaction or a snapshot lies between a commit and a later one of its chain. */
 export const isResetSince = (chain: ReadChain, from: ContextRow, tip: ContextRow): boolean =>
   placesTowardsRoot(chain, tip).some(({ run, depth }) =>
-    chain.db.one("SELECT 1 FROM context WHERE run = ? AND depth <= ? AND depth > ? AND type <> 'delta' LIMIT 1", run, depth, from.depth),
+    chain.db.one("SELECT 1 FROM commits WHERE run = ? AND depth <= ? AND depth > ? AND type <> 'delta' LIMIT 1", run, depth, from.depth),
   );
 
 /** The commit that a run branches off from. It is less deep than the run: another one stands in a damaged row, and following it might never end. */
 export const findOrigin = (chain: ReadChain, run: number): { readonly seq: CommitSeq; readonly run: number; readonly depth: number } | undefined =>
   chain.db.one(
-    `SELECT seq, run, depth FROM context WHERE seq = (SELECT origin FROM firstParentRun WHERE no = ?)
-        AND depth < (SELECT MIN(depth) FROM context WHERE run = ?)`,
+    `SELECT seq, run, depth FROM commits WHERE seq = (SELECT origin FROM firstParentRun WHERE no = ?)
+        AND depth < (SELECT MIN(depth) FROM commits WHERE run = ?)`,
     [run, run],
   );
 
@@ -114,7 +114,7 @@ export function rangesTowardsRoot(chain: ReadChain, tip: Pick<ContextRow, 'run' 
 export function windowRanges(chain: ReadChain, tip: Pick<ContextRow, 'run' | 'depth'>): CommitRange[] {
   const ranges: CommitRange[] = [];
   for (const range of rangesTowardsRoot(chain, tip)) {
-    const lastReset = "SELECT MAX(depth) FROM context WHERE run = ? AND depth <= ? AND type <> 'delta'";
+    const lastReset = "SELECT MAX(depth) FROM commits WHERE run = ? AND depth <= ? AND type <> 'delta'";
     const reset = chain.db.value<number | null>(lastReset, range.run, range.to);
     ranges.push({ ...range, from: reset ?? range.from });
     if (reset != null) break;

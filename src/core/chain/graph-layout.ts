@@ -139,7 +139,7 @@ function matchingFamilies(chain: ReadChain, families: Families, { sessionId, ...
   const among = sessionId === undefined ? families.all : families.all.filter(({ sessions }) => sessions.has(sessionId));
   const fields = Object.entries(others).filter(([, value]) => value !== undefined);
   if (fields.length === 0) return among;
-  const sql = `SELECT DISTINCT run FROM context WHERE +project = ? AND ${fields.map(([field]) => `${field} = ?`).join(' AND ')}`;
+  const sql = `SELECT DISTINCT run FROM commits WHERE +project = ? AND ${fields.map(([field]) => `${field} = ?`).join(' AND ')}`;
   const runs = chain.db.column<number>(sql, chain.project, ...fields.map(([, value]) => value as string));
   const matching = new Set(runs.map(families.of));
   return among.filter((family) => matching.has(family));

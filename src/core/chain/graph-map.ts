@@ -142,7 +142,7 @@ function readPart(chain: ReadChain, { families, picture }: RowGroup): Part {
   const rows = new Map(all.map((row) => [row.seq, row] as const));
   const children = new Map<CommitSeq, number>();
   for (const { parent } of all) if (parent !== null) children.set(parent, (children.get(parent) ?? 0) + 1);
-  const subagents = 'SELECT s.context FROM context c CROSS JOIN started s ON s.context = c.seq WHERE c.run IN (SELECT value FROM json_each(?))';
+  const subagents = 'SELECT s.context FROM commits c CROSS JOIN started s ON s.context = c.seq WHERE c.run IN (SELECT value FROM json_each(?))';
   const started = new Set(chain.db.column<CommitSeq>(subagents, runList(families)));
   const map = stretches(rowsPerStretch);
   for (const { seq, lane, edges } of lanes.rows(0, lanes.total)) {
@@ -166,7 +166,7 @@ const mostPlaces = 10_000;
 /** The positions of the first rows whose title, branch name, id, template, principal, type or tags contain the text. */
 function placesWith(chain: ReadChain, groups: readonly RowGroup[], needle: string): Pick<GraphMap, 'places' | 'hasMore'> {
   const matching = chain.db.rows<[seq: CommitSeq, run: number]>(
-    `SELECT seq, run FROM context WHERE +project = ?
+    `SELECT seq, run FROM commits WHERE +project = ?
         AND instr(lower(IFNULL(summary, '') || char(10) || id || char(10) || template || char(10) || IFNULL(principal, '') || char(10) || type
           || char(10) || IFNULL(tags, '')), ?) > 0`,
     [chain.project, needle],
@@ -189,7 +189,7 @@ function groupsWith(chain: ReadChain, runs: ReadonlySet<number>, needle: string)
   if (!/^[ -~]*$/.test(needle)) return () => true;
   const named = chain.db
     .all<{ run: number | null; session: string | null; title: string }>(
-      `SELECT (SELECT run FROM context WHERE seq = m.context) AS run, NULL AS session, title FROM branchMark m WHERE m.project = :project AND title IS NOT NULL
+      `SELECT (SELECT run FROM commits WHERE seq = m.context) AS run, NULL AS session, title FROM branchMark m WHERE m.project = :project AND title IS NOT NULL
        UNION ALL SELECT NULL, sessionId, title FROM sessionMark WHERE project = :project AND title IS NOT NULL
        UNION ALL SELECT NULL, sessionId, title FROM source WHERE project = :project AND title IS NOT NULL`,
       { project: chain.project },

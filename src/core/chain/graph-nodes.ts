@@ -27,7 +27,7 @@ export function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): reado
  */
 export function nodesOf(chain: ReadChain, families: readonly Family[], ends: () => FileEnds): GraphNode[] {
   const nodes = commitsOf(chain, families);
-  const inFamilies = startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))');
+  const inFamilies = startedSql('AND context IN (SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(?)))');
   const started = new Map(chain.db.rows<[CommitSeq, CommitSeq]>(`SELECT context, starter FROM (${inFamilies})`, chain.project, runList(families)));
   const parents = nodes.flatMap(({ parent }) => parent ?? []);
   // Nothing is drawn from it where no commit is continued in two ways.
@@ -55,7 +55,7 @@ export type FileEnds = ReadonlyMap<CommitSeq | null, readonly FileEnd[]>;
 export const endsIn = (chain: ReadChain): FileEnds => {
   const ends = chain.db.all<FileEnd>(
     `SELECT s.no, CASE WHEN json_array_length(s.tips) = 1 THEN s.tips ->> 0
-                 ELSE (SELECT c.seq FROM json_each(s.tips) t JOIN context c ON c.seq = t.value ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1) END AS tip,
+                 ELSE (SELECT c.seq FROM json_each(s.tips) t JOIN commits c ON c.seq = t.value ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1) END AS tip,
             EXISTS (SELECT 1 FROM resumed r WHERE r.project = s.project AND r.sessionId = s.sessionId) AS isResumed
        FROM source s WHERE s.project = ?`,
     chain.project,
@@ -67,7 +67,7 @@ export const endsIn = (chain: ReadChain): FileEnds => {
 export const endStates = (chain: ReadChain): ReadonlyMap<number, string> => {
   const ends = [...endsIn(chain).values()].flat();
   const tips = JSON.stringify(ends.map(({ tip }) => tip));
-  const runs = new Map(chain.db.rows<[CommitSeq, number]>('SELECT seq, run FROM context WHERE seq IN (SELECT value FROM json_each(?))', tips));
+  const runs = new Map(chain.db.rows<[CommitSeq, number]>('SELECT seq, run FROM commits WHERE seq IN (SELECT value FROM json_each(?))', tips));
   const byRun = Map.groupBy(ends, ({ tip }) => runs.get(tip as CommitSeq) ?? 0);
   return new Map([...byRun].map(([run, own]) => [run, own.map(({ no, tip, isResumed }) => `${no}:${tip}:${isResumed}`).join(' ')] as const));
 };

@@ -28,8 +28,8 @@ type DetailRow = ContextRow & { readonly children: number; readonly parentTokens
 const selectDetail = selectContext.replace(
   hashColumn,
   `${hashColumn},
-   (SELECT COUNT(*) FROM context n WHERE n.run = c.run AND n.depth = c.depth + 1) + (SELECT COUNT(*) FROM firstParentRun l WHERE l.origin = c.seq) AS children,
-   (SELECT p.contextTokens FROM context p WHERE p.seq = c.parent) AS parentTokens`,
+   (SELECT COUNT(*) FROM commits n WHERE n.run = c.run AND n.depth = c.depth + 1) + (SELECT COUNT(*) FROM firstParentRun l WHERE l.origin = c.seq) AS children,
+   (SELECT p.contextTokens FROM commits p WHERE p.seq = c.parent) AS parentTokens`,
 );
 
 /**
@@ -38,12 +38,12 @@ const selectDetail = selectContext.replace(
  */
 const selectTitles = /* sql */ `
 SELECT c.seq, (
-  SELECT m.title FROM branchMark m JOIN context f ON f.seq = m.context
+  SELECT m.title FROM branchMark m JOIN commits f ON f.seq = m.context
    WHERE f.run = c.run AND f.depth <= c.depth AND m.title IS NOT NULL ORDER BY f.depth DESC LIMIT 1) AS named, COALESCE((
   SELECT m.title FROM sessionMark m WHERE m.project = c.project AND m.sessionId = c.sessionId), (
   SELECT s.title FROM source s WHERE s.project = c.project AND s.sessionId = c.sessionId AND s.title IS NOT NULL
    ORDER BY EXISTS (SELECT 1 FROM json_each(s.tips) WHERE value = c.seq) DESC, length(s.path), s.no DESC LIMIT 1)) AS title
-  FROM context c WHERE c.seq IN (SELECT value FROM json_each(?))`;
+  FROM commits c WHERE c.seq IN (SELECT value FROM json_each(?))`;
 
 /**
  * The titles of the branches that end in these rows: the name of the branch, else that of its session. A side branch of a session, also in a file
@@ -52,7 +52,7 @@ SELECT c.seq, (
 export function titlesOf(chain: ReadChain, ends: readonly LaneRow[], { partOf, besides }: TurnParts): ReadonlyMap<CommitSeq, string | null> {
   const firstOf = ({ start }: LaneRow): CommitSeq => partOf.get(start) ?? besides.get(start) ?? start;
   const starts = chain.db.all<{ seq: CommitSeq; summary: string | null; intact: 0 | 1 }>(
-    `SELECT c.seq, c.summary, ${intactColumn} FROM context c JOIN context p ON p.seq = c.parent
+    `SELECT c.seq, c.summary, ${intactColumn} FROM commits c JOIN commits p ON p.seq = c.parent
       WHERE c.seq IN (SELECT value FROM json_each(?)) AND (c.sessionId IS p.sessionId
        OR EXISTS (SELECT 1 FROM resumed r WHERE r.project = c.project AND r.sessionId = c.sessionId))`,
     JSON.stringify(ends.map(firstOf)),

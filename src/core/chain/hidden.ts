@@ -31,12 +31,12 @@ export function hiddenBy(chain: ReadChain, families: Families, { archived = fals
   };
   const sessions = hiding<string>('sessionId', 'sessionMark', session);
   // A session that an agent continued after Resume is hidden with its original.
-  const resumed = 'SELECT r.sessionId, c.sessionId FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? ORDER BY r.no';
+  const resumed = 'SELECT r.sessionId, c.sessionId FROM resumed r JOIN commits c ON c.seq = r.context WHERE r.project = ? ORDER BY r.no';
   for (const [sessionId, original] of chain.db.rows<[string, string]>(resumed, chain.project)) if (sessions.has(original)) sessions.add(sessionId);
   const branches = hiding<CommitSeq>('context', 'branchMark');
   if (sessions.size === 0 && branches.size === 0) return { sessions, branches, families: new Set() };
   // A subagent without a session of its own is named by its first commit.
-  const firsts = 'SELECT seq FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))';
+  const firsts = 'SELECT seq FROM commits WHERE project = ? AND id IN (SELECT value FROM json_each(?))';
   const named = chain.db.column<CommitSeq>(firsts, chain.project, JSON.stringify([...sessions]));
   const among = familiesAt(chain, families, [...branches, ...named]);
   for (const family of families.all) if (overlaps(family.sessions, sessions)) among.add(family);

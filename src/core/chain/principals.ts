@@ -28,12 +28,12 @@ const isOwnWork = 'c.forked = 0';
  */
 export function newestOf(chain: ReadChain, principal: string, at: number, condition = 'TRUE'): Newest | undefined {
   const old = chain.db.one<Newest>(
-    `SELECT c.seq, c.id, c.createdAt FROM principalCommit m JOIN context c ON c.seq = m.context
+    `SELECT c.seq, c.id, c.createdAt FROM principalCommit m JOIN commits c ON c.seq = m.context
       WHERE m.project = ? AND m.principal = ? AND m.createdAt <= ? AND (${condition}) AND ${isOwnWork} ORDER BY m.createdAt DESC, m.context DESC LIMIT 1`,
     [chain.project, principal, at],
   );
   const fresh = chain.db.one<Newest>(
-    `SELECT c.seq, c.id, c.createdAt FROM context c
+    `SELECT c.seq, c.id, c.createdAt FROM commits c
       WHERE c.seq > ? AND +c.project = ? AND c.principal = ? AND c.createdAt <= ? AND (${condition}) AND ${isOwnWork} ORDER BY c.createdAt DESC, c.seq DESC LIMIT 1`,
     [listed(chain), chain.project, principal, at],
   );
@@ -55,7 +55,7 @@ export function listPrincipals(chain: WriteChain): void {
   const until = lastCommit(chain);
   chain.db.run(
     `INSERT OR IGNORE INTO principalCommit (project, principal, createdAt, context)
-     SELECT project, principal, createdAt, seq FROM context WHERE seq > ? AND seq <= ? AND +project = ? AND principal IS NOT NULL`,
+     SELECT project, principal, createdAt, seq FROM commits WHERE seq > ? AND seq <= ? AND +project = ? AND principal IS NOT NULL`,
     [listed(chain), until, chain.project],
   );
   setDerivedProgress(chain, progress, until);
@@ -69,15 +69,15 @@ export function otherSessionOf(
   chain: ReadChain,
   { principal, sessionId, parent }: { readonly principal: string; readonly sessionId: string; readonly parent: CommitSeq | null },
 ): string | undefined {
-  if (parent !== null && chain.db.value('SELECT principal FROM context WHERE seq = ?', parent) === principal) return undefined;
+  if (parent !== null && chain.db.value('SELECT principal FROM commits WHERE seq = ?', parent) === principal) return undefined;
   const newest = newestOf(chain, principal, Number.MAX_SAFE_INTEGER, 'c.sessionId IS NOT NULL');
   if (!newest) return undefined;
-  const other = chain.db.value<string>('SELECT sessionId FROM context WHERE seq = ?', newest.seq);
+  const other = chain.db.value<string>('SELECT sessionId FROM commits WHERE seq = ?', newest.seq);
   if (other === undefined || other === sessionId) return undefined;
   const continued = chain.db.value(
     `WITH RECURSIVE up(depth, parent, principal) AS (
-       SELECT depth, parent, principal FROM context WHERE seq = :parent
-       UNION ALL SELECT c.depth, c.parent, c.principal FROM up JOIN context c ON c.seq = up.parent AND c.depth < up.depth WHERE up.principal IS NOT :principal)
+       SELECT depth, parent, principal FROM commits WHERE seq = :parent
+       UNION ALL SELECT c.depth, c.parent, c.principal FROM up JOIN commits c ON c.seq = up.parent AND c.depth < up.depth WHERE up.principal IS NOT :principal)
      SELECT 1 FROM up WHERE principal = :principal LIMIT 1`,
     { parent, principal },
   );
@@ -95,10 +95,10 @@ export const principalTaken = (principal: string, other: string): StemmaError =>
 /** Commits that are missing in the list or listed with wrong values. */
 export const wronglyListed = (chain: ReadChain): ContextId[] =>
   chain.db.column(
-    `SELECT c.id FROM context c WHERE +c.project = ? AND c.seq <= ? AND c.principal IS NOT NULL
+    `SELECT c.id FROM commits c WHERE +c.project = ? AND c.seq <= ? AND c.principal IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM principalCommit m WHERE m.project = c.project AND m.principal = c.principal AND m.createdAt = c.createdAt AND m.context = c.seq)
         UNION
-       SELECT IFNULL(c.id, m.context) FROM principalCommit m LEFT JOIN context c ON c.seq = m.context
+       SELECT IFNULL(c.id, m.context) FROM principalCommit m LEFT JOIN commits c ON c.seq = m.context
         WHERE m.principal IS NOT c.principal OR m.createdAt IS NOT c.createdAt OR m.project IS NOT c.project`,
     [chain.project, listed(chain)],
   );

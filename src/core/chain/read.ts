@@ -61,9 +61,9 @@ export function update(
     const tags = change.tags ? (change.tags.length ? JSON.stringify(change.tags) : null) : row.tags;
     if (summary !== row.summary || tags !== row.tags) {
       const keep =
-        'INSERT INTO contextVersion (project, context, at, author, summary, tags) SELECT project, seq, ?, ?, summary, tags FROM context WHERE seq = ?';
+        'INSERT INTO contextVersion (project, context, at, author, summary, tags) SELECT project, seq, ?, ?, summary, tags FROM commits WHERE seq = ?';
       chain.db.run(keep, chain.clock(), change.author ?? personOf(chain), row.seq);
-      chain.db.run('UPDATE context SET summary = ?, tags = ? WHERE seq = ?', summary, tags, row.seq);
+      chain.db.run('UPDATE commits SET summary = ?, tags = ? WHERE seq = ?', summary, tags, row.seq);
     }
     return toCommit(commitAt(chain, row.seq));
   });
@@ -88,7 +88,7 @@ const filtered = ['template', 'principal', 'sessionId', 'ticketId'] as const;
 function tipRows(chain: ReadChain): ContextRow[] {
   return chain.db.all<ContextRow>(
     `${selectContext} WHERE c.seq IN (
-       SELECT (SELECT seq FROM context WHERE run = l.no ORDER BY depth DESC LIMIT 1) FROM firstParentRun l WHERE l.project = ?)
+       SELECT (SELECT seq FROM commits WHERE run = l.no ORDER BY depth DESC LIMIT 1) FROM firstParentRun l WHERE l.project = ?)
        AND NOT EXISTS (SELECT 1 FROM firstParentRun b WHERE b.origin = c.seq)
      ORDER BY c.createdAt DESC, c.seq DESC`,
     chain.project,

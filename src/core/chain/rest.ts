@@ -38,7 +38,7 @@ export function* keepRestPoints(chain: WriteChain, limits = defaultLimits): Gene
 /** Distances double, so that all results of a chain together are at most twice as large as the longest. */
 const placesToRest = (chain: ReadChain, limits: RestLimits): CommitSeq[] =>
   chain.db.column(
-    `SELECT seq FROM context WHERE seq > ? AND +project = ?
+    `SELECT seq FROM commits WHERE seq > ? AND +project = ?
           AND ((depth >= ? AND depth & (depth - 1) = 0)
             OR (contextTokens >= ? AND type = 'delta' AND tokenCount > 0
                 AND CAST(log2(contextTokens) AS INTEGER) > IFNULL(CAST(log2(contextTokens - tokenCount) AS INTEGER), 0)))

@@ -38,7 +38,7 @@ interface Asked {
 /** The runs with a fork that ends with a prompt. In other runs every commit is a row of its own, unless an agent resumed a fork. */
 export function askedRuns(chain: ReadChain, { state }: Pick<Families, 'state'>): ReadonlySet<number> {
   const read = (): ReadonlySet<number> => {
-    const sql = 'SELECT run, artifact, format FROM context WHERE forked = 1 AND project = ?';
+    const sql = 'SELECT run, artifact, format FROM commits WHERE forked = 1 AND project = ?';
     const forks = chain.db.rows<[number, ArtifactNo, format: string]>(sql, chain.project);
     return new Set(forks.flatMap(([run, artifact, format]) => (endsWithPrompt(chain, artifact, format) ? [run] : [])));
   };
@@ -79,8 +79,8 @@ export function turnFactsAt(chain: ReadChain, row: { readonly seq: CommitSeq; re
 const isApart = ({ db, project }: ReadChain, run: number): boolean =>
   db.value(
     `WITH RECURSIVE path(run) AS (
-       SELECT :run UNION SELECT c.run FROM path JOIN firstParentRun r ON r.no = path.run JOIN context c ON c.seq = r.origin)
-     SELECT NOT EXISTS (SELECT 1 FROM context WHERE forked = 1 AND project = :project AND run IN path)
+       SELECT :run UNION SELECT c.run FROM path JOIN firstParentRun r ON r.no = path.run JOIN commits c ON c.seq = r.origin)
+     SELECT NOT EXISTS (SELECT 1 FROM commits WHERE forked = 1 AND project = :project AND run IN path)
         AND NOT EXISTS (SELECT 1 FROM resumed WHERE project = :project)`,
     { run, project },
   ) === 1;
@@ -97,7 +97,7 @@ export function turnFacts(chain: ReadChain, seq: CommitSeq, { partOf, besides, c
 
 const nodesAt = ({ db }: ReadChain, seqs: readonly (CommitSeq | null)[]): Node[] =>
   db.all<Node>(
-    `SELECT seq, ${earlierParent}, type, forked, sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY depth`,
+    `SELECT seq, ${earlierParent}, type, forked, sessionId FROM commits WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY depth`,
     JSON.stringify(seqs),
   );
 
@@ -129,7 +129,7 @@ class Parts implements TurnParts {
   constructor(chain: ReadChain) {
     this.#chain = chain;
     this.#grown = grownCommits(chain);
-    const sql = 'SELECT r.sessionId, r.context, c.parent FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? AND c.forked = 1';
+    const sql = 'SELECT r.sessionId, r.context, c.parent FROM resumed r JOIN commits c ON c.seq = r.context WHERE r.project = ? AND c.forked = 1';
     const rows = chain.db.rows<[sessionId: string, context: CommitSeq, parent: CommitSeq | null]>(sql, chain.project);
     this.#bySession = new Map(rows.map(([sessionId, context]) => [sessionId, context] as const));
     for (const [, context, parent] of rows) this.#byParent.set(parent, [...(this.#byParent.get(parent) ?? []), context]);

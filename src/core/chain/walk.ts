@@ -3,7 +3,7 @@ import type { Stop } from '../contract/index.js';
 import { type ContextRow, intactColumn, type ReadChain, requireIdentity, type Step } from './chain.js';
 import { commitAt, findCommit, findOrigin, isAncestor, rangesTowardsRoot, windowRanges } from './find.js';
 
-const inRange = 'FROM context c WHERE run = ? AND depth <= ? ORDER BY depth DESC LIMIT ?';
+const inRange = 'FROM commits c WHERE run = ? AND depth <= ? ORDER BY depth DESC LIMIT ?';
 const selectSteps = `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount ${inRange}`;
 const selectIntact = `SELECT seq, ${intactColumn} ${inRange}`;
 
@@ -39,7 +39,7 @@ export function contributingIds(chain: ReadChain, tip: Place, stop: Walk['stop']
   const ids: ContextId[] = [];
   for (const { run, from, to } of ranges.reverse()) {
     const sql =
-      "SELECT id, type = 'delta' OR (type = 'snapshot' AND parent IS NULL) FROM context WHERE run = ? AND depth BETWEEN ? AND ? ORDER BY depth";
+      "SELECT id, type = 'delta' OR (type = 'snapshot' AND parent IS NULL) FROM commits WHERE run = ? AND depth BETWEEN ? AND ? ORDER BY depth";
     const rows = chain.db.rows<[ContextId, 0 | 1]>(sql, run, from, to);
     if (rows.length !== to - from + 1) return undefined;
     for (const [id, carries] of rows) if (carries || stop === 'compaction') ids.push(id);

@@ -72,7 +72,7 @@ const sealedText = (places: string): string => `followed\0${places}`;
 const belongsToOther = (chain: ReadChain, sessionId: string, principal: string): boolean =>
   chain.db.one(
     `SELECT 1 FROM followed WHERE project = :project AND sessionId = :sessionId AND principal <> :principal
-     UNION ALL SELECT 1 FROM context WHERE +project = :project AND sessionId = :sessionId AND principal <> :principal AND forked = 0
+     UNION ALL SELECT 1 FROM commits WHERE +project = :project AND sessionId = :sessionId AND principal <> :principal AND forked = 0
         AND substr(principal, -length(sessionId) - 1) <> '#' || sessionId LIMIT 1`,
     { project: chain.project, sessionId, principal },
   ) !== undefined;

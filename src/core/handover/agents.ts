@@ -17,7 +17,7 @@ const select = /* sql */ `
 SELECT a.no, a.agentId, a.displayName, a.profile, p.boxId AS profileBoxId, a.owner, a.spawnedBy, a.derivedFrom, a.createdAt, a.status, a.epoch,
        a.turn, t.agentTurnId, t.depth, x.boxId AS contextBoxId, t.output, o.boxId AS outputBoxId, a.lastOutput, l.boxId AS lastOutputBoxId, a.tip, c.id AS tipId
   FROM agent a LEFT JOIN box p ON p.no = a.profile LEFT JOIN agentTurn t ON t.no = a.turn LEFT JOIN box o ON o.no = t.output LEFT JOIN box x ON x.no = t.context
-       LEFT JOIN box l ON l.no = a.lastOutput LEFT JOIN context c ON c.seq = a.tip`;
+       LEFT JOIN box l ON l.no = a.lastOutput LEFT JOIN commits c ON c.seq = a.tip`;
 
 /** Finds an agent of the project by its id. */
 export const agentNamed = (chain: ReadChain, agentId: string): AgentRow | undefined =>

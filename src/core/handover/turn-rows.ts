@@ -19,8 +19,8 @@ SELECT t.no, t.agentTurnId, t.agent, a.agentId, t.status, t.depth, t.context, x.
        t.endedAt, a.turn AS headTurn, n.id AS tipId, a.epoch
   FROM agentTurn t JOIN agent a ON a.no = t.agent JOIN box x ON x.no = t.context JOIN box o ON o.no = t.output
        LEFT JOIN box p ON p.no = t.profile LEFT JOIN agentTurn u ON u.no = t.parentTurn LEFT JOIN batch b ON b.no = t.batch
-       LEFT JOIN context f ON f.seq = t.fromCommit LEFT JOIN context s ON s.seq = t.startCommit LEFT JOIN context e ON e.seq = t.endCommit
-       LEFT JOIN context n ON n.seq = a.tip`;
+       LEFT JOIN commits f ON f.seq = t.fromCommit LEFT JOIN commits s ON s.seq = t.startCommit LEFT JOIN commits e ON e.seq = t.endCommit
+       LEFT JOIN commits n ON n.seq = a.tip`;
 
 /** Reads a turn by its row number. */
 export function turnAt(chain: ReadChain, no: number): AgentTurnRow {
@@ -40,7 +40,7 @@ export function turnNamed(chain: ReadChain, agentTurnId: string): AgentTurnRow {
 export function turnsOfCommits(chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, AgentTurnRow> {
   // A batch uses an agent at most once, so agent and batch identify one turn.
   const found = chain.db.all<{ seq: CommitSeq; turn: number }>(
-    `SELECT c.seq, t.no AS turn FROM context c JOIN agent a ON a.project = c.project AND a.agentId = c.principal JOIN agentTurn t ON t.agent = a.no
+    `SELECT c.seq, t.no AS turn FROM commits c JOIN agent a ON a.project = c.project AND a.agentId = c.principal JOIN agentTurn t ON t.agent = a.no
        LEFT JOIN batch b ON b.no = t.batch
       WHERE c.project = ? AND c.seq IN (SELECT value FROM json_each(?)) AND (t.agentTurnId = c.threadId OR b.batchId = c.threadId)`,
     chain.project,

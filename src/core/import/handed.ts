@@ -10,7 +10,7 @@ import { sealOf } from './sources.js';
 export function handedAt(chain: ReadChain, id: ContextId): CommitPlace['handed'] {
   const row = findCommit(chain, id);
   const sessions = chain.db.all<{ sessionId: string; isAnswered: 0 | 1 }>(
-    `SELECT r.sessionId, EXISTS (SELECT 1 FROM context c WHERE c.project = r.project AND c.sessionId = r.sessionId) AS isAnswered
+    `SELECT r.sessionId, EXISTS (SELECT 1 FROM commits c WHERE c.project = r.project AND c.sessionId = r.sessionId) AS isAnswered
        FROM resumed r WHERE r.project = :project AND (r.context = :seq OR r.sessionId = :session)`,
     { project: chain.project, seq: row.seq, session: row.sessionId },
   );

@@ -367,7 +367,7 @@ const withOrigin = (own: FileResult, origin: FileResult): FileResult => ({
 const hasLost = (chain: ReadChain, { no }: SourceRow): boolean =>
   chain.db.one(
     `SELECT 1 FROM source s WHERE s.no = ?
-        AND (EXISTS (SELECT 1 FROM json_each(s.tips) WHERE value NOT IN (SELECT seq FROM context))
+        AND (EXISTS (SELECT 1 FROM json_each(s.tips) WHERE value NOT IN (SELECT seq FROM commits))
           OR EXISTS (SELECT 1 FROM json_each(s.pieces) p LEFT JOIN artifact a ON a.no = json_extract(p.value, '$[0]') WHERE a.no IS NULL OR a.gone = 'lost'))`,
     no,
   ) !== undefined;

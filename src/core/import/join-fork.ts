@@ -231,7 +231,7 @@ function askedBy(chain: ReadChain, planned: StorableCommit): Continued | undefin
   const { parent } = planned;
   if (parent === null || isPlanned(parent)) return undefined;
   const forks = chain.db.all<{ context: CommitSeq; parent: CommitSeq | null }>(
-    'SELECT r.context, c.parent FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ? AND c.forked = 1 ORDER BY r.no DESC',
+    'SELECT r.context, c.parent FROM resumed r JOIN commits c ON c.seq = r.context WHERE r.project = ? AND c.forked = 1 ORDER BY r.no DESC',
     chain.project,
   );
   if (forks.length === 0) return undefined;

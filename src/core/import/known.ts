@@ -7,7 +7,7 @@ import type { SourceRow } from './sources.js';
 export const recordsOfOthers = (chain: ReadChain, { sessionId }: SourceRow): KnownRecords => ({
   has: (record) =>
     chain.db.one(
-      'SELECT 1 FROM record r JOIN context c ON c.seq = r.context WHERE r.project = ? AND r.record = ? AND c.sessionId IS NOT ?',
+      'SELECT 1 FROM record r JOIN commits c ON c.seq = r.context WHERE r.project = ? AND r.record = ? AND c.sessionId IS NOT ?',
       chain.project,
       record,
       sessionId,

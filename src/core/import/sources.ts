@@ -169,7 +169,7 @@ export function listSources(chain: ReadChain): Source[] {
 
 /** The id of a commit; undefined if the commit is lost. A repair reports it. */
 const idAt = (chain: ReadChain, seq: CommitSeq): ContextId | undefined =>
-  chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE seq = ? AND project = ?', seq, chain.project)?.id;
+  chain.db.one<{ id: ContextId }>('SELECT id FROM commits WHERE seq = ? AND project = ?', seq, chain.project)?.id;
 
 type ListedRow = Omit<Stored, 'no' | 'resumeAt' | 'resumeHash' | 'pieces'>;
 
@@ -179,7 +179,7 @@ function heldBySession(chain: ReadChain): ReadonlyMap<string, NonNullable<Source
   const rows = chain.db.all<Counts & { sessionId: string }>(
     `SELECT sessionId, COUNT(*) AS commits, SUM(messageCount) AS messages, SUM(type = 'compaction') AS compactions, SUM(errors) AS errors,
             MIN(createdAt) AS first, MAX(createdAt) AS last
-       FROM context WHERE +project = ? AND sessionId IS NOT NULL GROUP BY sessionId`,
+       FROM commits WHERE +project = ? AND sessionId IS NOT NULL GROUP BY sessionId`,
     chain.project,
   );
   return new Map(

@@ -146,7 +146,7 @@ class Storer {
 
   *#commitsUntil(until: number, isFresh: boolean): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
     const { chain, made } = this;
-    let highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM context')?.seq ?? 0;
+    let highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM commits')?.seq ?? 0;
     const { found, file, plan, last, waiting } = this.storing;
     const tip = plan.tips.at(-1);
     while (!this.hasAll) {

@@ -169,7 +169,7 @@ function moveCalls(chain: WriteChain, from: ReadonlySet<CommitSeq>): void {
 
 /** Hides commits that were stored again, with the names by which a growing file would find them, unless somebody has gone on from them. */
 function hide(chain: WriteChain, first: CommitSeq, commits: ReadonlySet<CommitSeq>): void {
-  const isUsed = chain.db.one('SELECT 1 FROM context WHERE forked = 1 AND seq IN (SELECT value FROM json_each(?))', JSON.stringify([...commits]));
+  const isUsed = chain.db.one('SELECT 1 FROM commits WHERE forked = 1 AND seq IN (SELECT value FROM json_each(?))', JSON.stringify([...commits]));
   if (isUsed) return;
   chain.db.run(
     'INSERT INTO branchMark (project, context, deletedAt) VALUES (?, ?, ?) ON CONFLICT (context) DO UPDATE SET deletedAt = excluded.deletedAt',
@@ -183,7 +183,7 @@ function hide(chain: WriteChain, first: CommitSeq, commits: ReadonlySet<CommitSe
 /** The commit and all its descendants. */
 function descendants(chain: ReadChain, first: CommitSeq): ReadonlySet<CommitSeq> {
   const rows = chain.db.all<{ seq: CommitSeq }>(
-    'WITH RECURSIVE above(seq) AS (SELECT ? UNION SELECT c.seq FROM context c JOIN above ON c.parent = above.seq) SELECT seq FROM above',
+    'WITH RECURSIVE above(seq) AS (SELECT ? UNION SELECT c.seq FROM commits c JOIN above ON c.parent = above.seq) SELECT seq FROM above',
     first,
   );
   return new Set(rows.map(({ seq }) => seq));

@@ -70,7 +70,7 @@ export function bringCommits(
   const byDigest = new Map<string, CommitSeq>();
   const byId = new Map<ContextId, CommitSeq>();
   const own = chain.db.all<{ seq: CommitSeq; id: ContextId; digest: Buffer }>(
-    'SELECT seq, id, digest FROM context WHERE +project = ?',
+    'SELECT seq, id, digest FROM commits WHERE +project = ?',
     chain.project,
   );
   for (const { seq, id, digest } of own) byDigest.set(digest.toString('hex'), seq) && byId.set(id, seq);
@@ -78,7 +78,7 @@ export function bringCommits(
   /** Row numbers in the project, by row number in the scratch project. */
   const numbers = new Map<CommitSeq, CommitSeq>();
   const brought = new Set<CommitSeq>();
-  for (const row of again.db.all<ContextValues>('SELECT * FROM context ORDER BY seq')) {
+  for (const row of again.db.all<ContextValues>('SELECT * FROM commits ORDER BY seq')) {
     const digest = row.digest.toString('hex');
     const known = byDigest.get(digest) ?? byId.get(row.id) ?? changedUnder(lostCommits.get(row.id), unverified);
     if (known !== undefined) numbers.set(row.seq, known);
@@ -92,7 +92,7 @@ export function bringCommits(
     };
     if (known !== undefined) {
       const names = Object.keys(values);
-      chain.db.run(`UPDATE context SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE seq = ?`, ...Object.values(values), known);
+      chain.db.run(`UPDATE commits SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE seq = ?`, ...Object.values(values), known);
     } else numbers.set(row.seq, insertLost(chain, again, row, values, lostCommits.get(row.id)));
     brought.add(numbers.get(row.seq) as CommitSeq);
   }
@@ -111,9 +111,9 @@ function insertLost(
   values: Readonly<Record<string, string | number | Uint8Array | null>>,
   former: number | undefined,
 ): CommitSeq {
-  const seq = former !== undefined && !chain.db.one('SELECT 1 FROM context WHERE seq = ?', former) ? former : null;
+  const seq = former !== undefined && !chain.db.one('SELECT 1 FROM commits WHERE seq = ?', former) ? former : null;
   const run = chain.db.run('INSERT INTO firstParentRun (project) VALUES (?)', chain.project).rowId;
-  const { rowId } = chain.db.insert('context', { ...values, ...(seq !== null && { seq }), project: chain.project, run, depth: -1 });
+  const { rowId } = chain.db.insert('commits', { ...values, ...(seq !== null && { seq }), project: chain.project, run, depth: -1 });
   rememberAgain(chain, again, row.seq, rowId as CommitSeq);
   return rowId as CommitSeq;
 }

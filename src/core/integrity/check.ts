@@ -54,7 +54,7 @@ const databaseProblems = (store: CheckedStore): CheckProblem[] => [
   ...orCorrupt(() =>
     store.db
       .dangling()
-      .filter(({ table }) => table !== 'context')
+      .filter(({ table }) => table !== 'commits')
       .map(({ table, row, parent }) => databaseProblem(`row ${row} of ${table} refers to a row of ${parent} that does not exist`)),
   ),
 ];
@@ -142,7 +142,7 @@ export interface CommitRow {
 const selectCommits = /* sql */ `
 SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, p.contextTokens AS parentTokens, c.type, c.artifact, a.hash, c.format, c.template,
        c.messageCount, c.tokenCount, c.contextTokens, c.createdAt
-  FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN artifact a ON a.no = c.artifact
+  FROM commits c LEFT JOIN commits p ON p.seq = c.parent LEFT JOIN artifact a ON a.no = c.artifact
  WHERE c.project = ?`;
 
 function* commitProblems(chain: ReadChain, isChanged: IsChanged): Generator<undefined, { count: number; problems: CheckProblem[] }> {
@@ -150,7 +150,7 @@ function* commitProblems(chain: ReadChain, isChanged: IsChanged): Generator<unde
   let count = 0;
   for (let last = 0; ; ) {
     const rows = chain.db.all<CommitRow>(`${selectCommits} AND c.seq > ? ORDER BY c.seq LIMIT ${checkedAtOnce}`, chain.project, last);
-    const intact = rows.filter(({ seq, artifact }) => !isChanged('context', seq) && !isChanged('artifact', artifact));
+    const intact = rows.filter(({ seq, artifact }) => !isChanged('commits', seq) && !isChanged('artifact', artifact));
     problems.push(...intact.flatMap((row) => [...identityProblems(row), ...contentProblems(chain, row)]));
     count += rows.length;
     const end = rows.at(-1);
@@ -163,14 +163,14 @@ function* commitProblems(chain: ReadChain, isChanged: IsChanged): Generator<unde
 /** The commits that are not one deeper than their parent, in their parent's run or at the beginning of their own. */
 export const misplaced = ({ db, project }: ReadChain) =>
   db.all<Pick<CommitRow, 'seq' | 'id'>>(
-    `SELECT c.seq, c.id FROM context c LEFT JOIN context p ON p.seq = c.parent LEFT JOIN firstParentRun l ON l.no = c.run
+    `SELECT c.seq, c.id FROM commits c LEFT JOIN commits p ON p.seq = c.parent LEFT JOIN firstParentRun l ON l.no = c.run
       WHERE c.project = ? AND (c.depth <> IFNULL(p.depth + 1, 0) OR (c.run <> IFNULL(p.run, -1) AND l.origin IS NOT p.seq) OR l.no IS NULL)`,
     project,
   );
 
 function placeProblems(chain: ReadChain, isChanged: IsChanged): CheckProblem[] {
   return misplaced(chain)
-    .filter(({ seq }) => !isChanged('context', seq))
+    .filter(({ seq }) => !isChanged('commits', seq))
     .map(({ id }) => ({ kind: 'commit', id, message: 'its run and depth do not follow from its parent' }));
 }
 

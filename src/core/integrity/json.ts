@@ -3,7 +3,7 @@ import type { ReadableDb } from '../store/index.js';
 
 /** The columns that hold a list or an object as JSON, by their table. Those with "?" hold any JSON. */
 export const jsonColumns: Readonly<Record<string, readonly string[]>> = {
-  context: ['tags'],
+  commits: ['tags'],
   contextVersion: ['tags'],
   source: ['tips', 'pieces'],
   sessionMark: ['tags'],

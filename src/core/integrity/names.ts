@@ -6,7 +6,7 @@ type Named = Pick<CommitRow, 'seq' | 'id' | 'digest' | 'parent' | 'parentId' | '
 
 const selectNamed = /* sql */ `
 SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, a.hash, c.createdAt, c.template
-  FROM context c JOIN artifact a ON a.no = c.artifact LEFT JOIN context p ON p.seq = c.parent WHERE c.project = ?`;
+  FROM commits c JOIN artifact a ON a.no = c.artifact LEFT JOIN commits p ON p.seq = c.parent WHERE c.project = ?`;
 
 /**
  * Restores the id of a commit from its digest, or the digest from the values that it covers: each proves the other. Call it only for
@@ -19,8 +19,8 @@ export function restoreNames(chain: WriteChain, unverified: ReadonlySet<CommitSe
     const digest = digestOfRow(row, row.parentId);
     if (!digest) continue;
     if (isDigestOfRow(row, row.parentId) && !isIdOf(row.id, digest))
-      chain.db.run('UPDATE OR IGNORE context SET id = ? WHERE seq = ?', `ctx-${digest.toString('hex').slice(0, row.id.length - 'ctx-'.length)}`, seq);
-    else if (isIdOf(row.id, digest)) chain.db.run('UPDATE context SET digest = ? WHERE seq = ?', digest, seq);
+      chain.db.run('UPDATE OR IGNORE commits SET id = ? WHERE seq = ?', `ctx-${digest.toString('hex').slice(0, row.id.length - 'ctx-'.length)}`, seq);
+    else if (isIdOf(row.id, digest)) chain.db.run('UPDATE commits SET digest = ? WHERE seq = ?', digest, seq);
   }
 }
 
@@ -31,10 +31,10 @@ const maxPairs = 20_000_000;
 export function relinkOrphans(chain: WriteChain): void {
   const orphans = chain.db.all<Named>(`${selectNamed} AND c.parent IS NOT NULL AND p.seq IS NULL`, chain.project);
   if (orphans.length === 0) return;
-  const ids = chain.db.all<{ seq: CommitSeq; id: ContextId }>('SELECT seq, id FROM context WHERE project = ?', chain.project);
+  const ids = chain.db.all<{ seq: CommitSeq; id: ContextId }>('SELECT seq, id FROM commits WHERE project = ?', chain.project);
   if (orphans.length * ids.length > maxPairs) return;
   for (const orphan of orphans) {
     const parent = ids.find(({ id }) => isDigestOfRow(orphan, id));
-    if (parent) chain.db.run('UPDATE context SET parent = ? WHERE seq = ?', parent.seq, orphan.seq);
+    if (parent) chain.db.run('UPDATE commits SET parent = ? WHERE seq = ?', parent.seq, orphan.seq);
   }
 }

@@ -26,7 +26,7 @@ export function placesOf(commits: readonly Linked[]): Place[] {
 /** Rewrites the runs and depths of all commits if one of them is wrong. */
 export function restorePlaces(chain: WriteChain): void {
   if (misplaced(chain).length === 0) return;
-  const commits = chain.db.all<Linked>('SELECT seq, parent FROM context WHERE +project = ? ORDER BY seq', chain.project);
+  const commits = chain.db.all<Linked>('SELECT seq, parent FROM commits WHERE +project = ? ORDER BY seq', chain.project);
   const known = new Set(commits.map(({ seq }) => seq));
   const runs = new Map<CommitSeq, number>();
   for (const { seq, parent, continues, depth } of placesOf(commits)) {
@@ -36,16 +36,16 @@ export function restorePlaces(chain: WriteChain): void {
         ? chain.db.run('INSERT INTO firstParentRun (project, origin) VALUES (?, ?)', chain.project, origin).rowId
         : (runs.get(continues) as number);
     runs.set(seq, run);
-    chain.db.run('UPDATE context SET run = ?, depth = ? WHERE seq = ?', run, depth, seq);
+    chain.db.run('UPDATE commits SET run = ?, depth = ? WHERE seq = ?', run, depth, seq);
   }
-  chain.db.run('DELETE FROM firstParentRun WHERE project = ? AND no NOT IN (SELECT run FROM context)', chain.project);
+  chain.db.run('DELETE FROM firstParentRun WHERE project = ? AND no NOT IN (SELECT run FROM commits)', chain.project);
   dropRunSums(chain);
 }
 
 /** Drops the outlines of these commits, the list by principal and the sums of runs. They are rebuilt when they are needed. */
 export function dropDerived(chain: WriteChain, ids: readonly ContextId[]): void {
   for (const id of ids)
-    chain.db.run('DELETE FROM outline WHERE artifact = (SELECT artifact FROM context WHERE project = ? AND id = ?)', chain.project, id);
+    chain.db.run('DELETE FROM outline WHERE artifact = (SELECT artifact FROM commits WHERE project = ? AND id = ?)', chain.project, id);
   dropList(chain);
   dropRunSums(chain);
 }
@@ -55,7 +55,7 @@ export function restoreCounts(chain: WriteChain, ids: readonly ContextId[]): voi
   const wrong = new Set(ids);
   if (wrong.size === 0) return;
   const rows = chain.db.all<Linked & Pick<CommitRow, 'id' | 'type' | 'artifact' | 'format' | 'tokenCount'>>(
-    'SELECT seq, id, parent, type, artifact, format, tokenCount FROM context WHERE +project = ? ORDER BY seq',
+    'SELECT seq, id, parent, type, artifact, format, tokenCount FROM commits WHERE +project = ? ORDER BY seq',
     chain.project,
   );
   const totals = new Map<CommitSeq, number>();
@@ -66,13 +66,13 @@ export function restoreCounts(chain: WriteChain, ids: readonly ContextId[]): voi
     if (before !== undefined) {
       const total = before + row.tokenCount;
       totals.set(seq, total);
-      chain.db.run('UPDATE context SET contextTokens = ? WHERE seq = ? AND contextTokens <> ?', total, seq, total);
+      chain.db.run('UPDATE commits SET contextTokens = ? WHERE seq = ? AND contextTokens <> ?', total, seq, total);
     }
     if (!wrong.has(row.id) || !findFormat(row.format)) continue;
     const counts = orUndefined(() => countOutline(readOutline(chain, row.artifact, row.format)));
     if (!counts) continue;
     const messages = row.type === 'compaction' ? 0 : counts.messages;
     const { entries, errors } = counts;
-    chain.db.run('UPDATE context SET messageCount = ?, entries = ?, errors = ? WHERE seq = ?', messages, entries, errors, seq);
+    chain.db.run('UPDATE commits SET messageCount = ?, entries = ?, errors = ? WHERE seq = ?', messages, entries, errors, seq);
   }
 }

@@ -45,7 +45,7 @@ export function* repairProject(
   db.unenforced(() => chain.artifacts.giveUpUnplaced());
   const { damaged } = yield* damagedArtifacts(chain);
   const unverified = changedRowsOf(store);
-  const commits = new Set(unverified.filter(({ table }) => table === 'context').map(({ row }) => Number(row) as CommitSeq));
+  const commits = new Set(unverified.filter(({ table }) => table === 'commits').map(({ row }) => Number(row) as CommitSeq));
   const sums = sumsOf(chain, unverified);
   const restored = yield* restoreContent(store, { damaged, commits, rebuilt, backups, scratch });
   const lost = damaged.filter(({ no }) => !restored.objects.has(no) && !chain.artifacts.copies.leaveToReplicas(no));
@@ -64,7 +64,7 @@ export function* repairProject(
     restoreCounts(chain, selectIds(found.problems, 'counts'));
   });
   const dropped = dropDangling(store);
-  const isRestored = ({ table, row }: KeptSum): boolean => table === 'context' && restored.commits.has(Number(row) as CommitSeq);
+  const isRestored = ({ table, row }: KeptSum): boolean => table === 'commits' && restored.commits.has(Number(row) as CommitSeq);
   const left = sums.filter((sum) => !isRestored(sum));
   settleSums(store, left);
   forget(chain);
@@ -103,7 +103,7 @@ interface Restored {
 /** Restores objects and commits from their sources. Returns what is intact again. */
 function* restoreContent({ chain, db }: CheckedStore, { damaged, commits, rebuilt, backups, scratch }: Damage): Generator<undefined, Restored> {
   const lostCommits = rebuilt?.lostCommits ?? new Map<string, number>();
-  const lostRows = rebuilt?.unread.includes('context') || hasOrphans(chain);
+  const lostRows = rebuilt?.unread.includes('commits') || hasOrphans(chain);
   const lostObjects = rebuilt?.lostObjects ?? new Map<number, number>();
   if (damaged.length + lostCommits.size + lostObjects.size + commits.size === 0 && !lostRows) return { objects: new Set(), commits: new Set() };
   const again = scratch();
@@ -119,7 +119,7 @@ function* restoreContent({ chain, db }: CheckedStore, { damaged, commits, rebuil
 
 /** Whether a commit's parent is missing. */
 const hasOrphans = (chain: ReadChain): boolean =>
-  chain.db.one('SELECT 1 FROM context WHERE parent IS NOT NULL AND parent NOT IN (SELECT seq FROM context) LIMIT 1') !== undefined;
+  chain.db.one('SELECT 1 FROM commits WHERE parent IS NOT NULL AND parent NOT IN (SELECT seq FROM commits) LIMIT 1') !== undefined;
 
 interface KeptSum extends ChangedRow {
   readonly sum: number | null;
@@ -168,10 +168,10 @@ const isDerived = /^(record|started|materialized)$/;
 /** Deletes rows that refer to lost rows; commits stay. */
 function dropDangling(store: CheckedStore): CheckProblem[] {
   const { db } = store;
-  if (!db.dangling().some(({ table }) => table !== 'context')) return [];
+  if (!db.dangling().some(({ table }) => table !== 'commits')) return [];
   const links = db.all<{ table: string; column: string; to: string; target: string | null }>(
     `SELECT m.name AS "table", f."from" AS "column", f."table" AS "to", f."to" AS target FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
-      WHERE m.type = 'table' AND m.name <> 'context'`,
+      WHERE m.type = 'table' AND m.name <> 'commits'`,
   );
   const dropped = new Map<string, number>();
   db.unenforced(() => {
@@ -198,7 +198,7 @@ function dropDangling(store: CheckedStore): CheckProblem[] {
 /** Reports the losses when the database was rebuilt, and the rows that came from backups. */
 function rebuiltProblems(chain: ReadChain, { unread, lost, fromBackups, lostCommits, path }: RebuiltFile): CheckProblem[] {
   const kept = `the damaged database is kept at ${path}`;
-  const isLost = ([id]: readonly [string, number]): boolean => !chain.db.one('SELECT 1 FROM context WHERE project = ? AND id = ?', chain.project, id);
+  const isLost = ([id]: readonly [string, number]): boolean => !chain.db.one('SELECT 1 FROM commits WHERE project = ? AND id = ?', chain.project, id);
   const restored = [...fromBackups].map(([table, rows]) => `${rows} of ${table}`);
   const from = restored.length > 0 ? ` from what could be read and from backups (rows: ${restored.join(', ')})` : '';
   const asOf = unread.filter((table) => !lost.includes(table));
@@ -206,7 +206,7 @@ function rebuiltProblems(chain: ReadChain, { unread, lost, fromBackups, lostComm
   return [
     { kind: 'database', id: 'stemma.db', message: `the database was rebuilt${from}${later}; ${kept}`, repaired: true },
     ...lost
-      .filter((table) => table !== 'context' || lostCommits.size === 0)
+      .filter((table) => table !== 'commits' || lostCommits.size === 0)
       .map((table): CheckProblem => ({ kind: 'database', id: table, message: `rows of ${table} could not be read and are in no backup; ${kept}` })),
     ...[...lostCommits]
       .filter(isLost)
@@ -243,7 +243,7 @@ const maxNamed = 20;
 
 /** The commits and files that need an object, by name. */
 function dependentsOf(chain: ReadChain, no: ArtifactNo): string {
-  const commits = chain.db.all<{ id: ContextId }>('SELECT id FROM context WHERE artifact = ? AND project = ?', no, chain.project);
+  const commits = chain.db.all<{ id: ContextId }>('SELECT id FROM commits WHERE artifact = ? AND project = ?', no, chain.project);
   const files = chain.db.all<{ path: string }>(
     "SELECT DISTINCT s.path FROM source s, json_each(s.pieces) piece WHERE s.project = ? AND json_extract(piece.value, '$[0]') = ?",
     chain.project,

@@ -23,7 +23,7 @@ const entityRows: NamedRows = {
   column: 'entityId',
   parts: ['membership', 'goal', 'memory', 'plan'].map((table) => ({ table, of: 'p.entity' })),
 };
-const commitRows: NamedRows = { table: 'context', column: 'id', number: 'seq' };
+const commitRows: NamedRows = { table: 'commits', column: 'id', number: 'seq' };
 
 /** The rows that a field of an input or an answer names. */
 const namedBy: Readonly<Record<string, readonly NamedRows[]>> = {

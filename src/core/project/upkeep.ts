@@ -98,7 +98,7 @@ const isBehind = (chain: ReadChain): boolean => pendingCommits(chain, 1) > 0 || 
 
 /** Whether an earlier engine, perhaps of another version, left something to derive. */
 const isLeftOver = (chain: ReadChain): boolean =>
-  isBehind(chain) || contextsAreDue(chain) || (sumsAreDue(chain) && chain.db.one('SELECT 1 FROM context LIMIT 1') !== undefined);
+  isBehind(chain) || contextsAreDue(chain) || (sumsAreDue(chain) && chain.db.one('SELECT 1 FROM commits LIMIT 1') !== undefined);
 
 function isWorthIt(chain: ReadChain): boolean {
   const { objects, bytes } = chain.artifacts.loose(worthIt.objects);

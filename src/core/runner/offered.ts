@@ -39,7 +39,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
  */
 export function offeredTo(profile: Card | undefined, work: OfferedFor, limit?: readonly string[]): readonly string[] {
   const permitted = permittedTo(profile, work) ?? byDefault[work];
-  const within = limit?.flatMap((name) => [name, ...(groups[name] ?? [])]);
+  const within = limit?.flatMap((name) => [name, ...(Object.hasOwn(groups, name) ? (groups[name] ?? []) : [])]);
   return all.filter((name) => permitted.includes(name) && (within === undefined || within.includes(name) || name === finalTool));
 }
 

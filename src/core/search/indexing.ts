@@ -35,7 +35,7 @@ const upTo = 'IFNULL((SELECT upTo FROM searchState WHERE project = :project), 0)
 
 /** The number of commits that are not indexed yet, at most `limit`. */
 export const pendingOf = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): number =>
-  chain.db.value(`SELECT COUNT(*) FROM (SELECT 1 FROM context WHERE +project = :project AND seq > ${upTo} LIMIT :limit)`, {
+  chain.db.value(`SELECT COUNT(*) FROM (SELECT 1 FROM commits WHERE +project = :project AND seq > ${upTo} LIMIT :limit)`, {
     project: chain.project,
     limit,
   }) ?? 0;
@@ -82,7 +82,7 @@ function nextRows(chain: ReadChain): readonly Row[] {
     // A snapshot with a parent repeats the content of its deltas.
     `SELECT c.seq, c.artifact, c.format, c.type = 'snapshot' AND c.parent IS NOT NULL AS repeats, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size,
             EXISTS (SELECT 1 FROM outline o WHERE o.artifact = c.artifact AND o.format = c.format AND o.parser = ${outlineVersion}) AS hasOutline
-       FROM context c WHERE +c.project = :project AND c.seq > ${upTo} ORDER BY c.seq LIMIT ${batch.commits}`,
+       FROM commits c WHERE +c.project = :project AND c.seq > ${upTo} ORDER BY c.seq LIMIT ${batch.commits}`,
     { project: chain.project },
   );
   return upToBytes(rows, batch.bytes);

@@ -33,7 +33,7 @@ export function query(chain: ReadChain, input: SearchQuery): OutputOf<'search.qu
       .all<Found>(
         `SELECT e.no, e.place, c.id, c.artifact, c.format, c.createdAt, CASE WHEN ${intactCommit} THEN c.sessionId END AS sessionId,
                 CASE WHEN ${intactCommit} THEN c.summary END AS summary
-           FROM json_each(?) j CROSS JOIN searchEntry e ON e.no = j.value CROSS JOIN context c ON c.seq = e.context`,
+           FROM json_each(?) j CROSS JOIN searchEntry e ON e.no = j.value CROSS JOIN commits c ON c.seq = e.context`,
         JSON.stringify(best.map(({ no }) => no)),
       )
       .map((row) => [row.no, row] as const),
@@ -49,7 +49,7 @@ function matchingOf(chain: ReadChain, filter: SearchQuery['filter']): Matching {
   const isAlone = chain.db.one('SELECT 1 FROM project WHERE no <> ?', chain.project) === undefined;
   if (where === '' && isAlone) return everywhere;
   // CROSS JOIN keeps the order: SQLite must search the index first and look up its matches.
-  const sql = `FROM searchWords CROSS JOIN searchEntry e ON e.no = searchWords.rowid CROSS JOIN context c ON c.seq = e.context
+  const sql = `FROM searchWords CROSS JOIN searchEntry e ON e.no = searchWords.rowid CROSS JOIN commits c ON c.seq = e.context
     WHERE searchWords MATCH ? AND e.project = ${chain.project}${where}`;
   return { sql, values };
 }

@@ -119,7 +119,7 @@ type Start = Pick<ForestNode, 'seq' | 'parent'>;
 /** The first commit of the deleted branch that a commit belongs to. */
 function deletedStart(chain: ReadChain, seq: ForestNode['seq']): ForestNode | undefined {
   const marks = branchMarks(chain);
-  const read = (at: ForestNode['seq']): Start | undefined => chain.db.one<Start>(`SELECT seq, ${earlierParent} FROM context WHERE seq = ?`, at);
+  const read = (at: ForestNode['seq']): Start | undefined => chain.db.one<Start>(`SELECT seq, ${earlierParent} FROM commits WHERE seq = ?`, at);
   for (let node = read(seq); node; node = node.parent === null ? undefined : read(node.parent))
     if ((marks.get(node.seq)?.deletedAt ?? null) !== null) return node as ForestNode;
   return undefined;

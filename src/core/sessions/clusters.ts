@@ -40,14 +40,14 @@ export function clustersOf(chain: ReadChain) {
   );
   const found = kept(chain, 'clusters', '', `${families.state} ${state}`, () => joined(chain, families), bytesOf);
   const at = (seq: CommitSeq): Cluster | undefined => {
-    const run = chain.db.value<number>('SELECT run FROM context WHERE seq = ? AND project = ?', seq, chain.project);
+    const run = chain.db.value<number>('SELECT run FROM commits WHERE seq = ? AND project = ?', seq, chain.project);
     const family = families.of(run ?? -1);
     return family && found.byFamily.get(family);
   };
   const named = (key: string): Cluster | undefined => {
     const known = found.bySession.get(key);
     if (known) return known;
-    const first = chain.db.value<CommitSeq>('SELECT seq FROM context WHERE project = ? AND id = ?', chain.project, key);
+    const first = chain.db.value<CommitSeq>('SELECT seq FROM commits WHERE project = ? AND id = ?', chain.project, key);
     return first === undefined ? undefined : at(first);
   };
   const of = (keys: Iterable<string>): ReadonlySet<Cluster> => new Set([...keys].flatMap((key) => named(key) ?? []));
@@ -66,7 +66,7 @@ function joined(chain: ReadChain, families: Families) {
       join(ofSession.get(session), family);
       ofSession.set(session, family);
     }
-  const selectResumed = 'SELECT r.sessionId, c.run FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = ?';
+  const selectResumed = 'SELECT r.sessionId, c.run FROM resumed r JOIN commits c ON c.seq = r.context WHERE r.project = ?';
   const resumed = chain.db.all<{ sessionId: string; run: number }>(selectResumed, chain.project);
   for (const { sessionId, run } of resumed) {
     const original = families.of(run);
@@ -74,12 +74,12 @@ function joined(chain: ReadChain, families: Families) {
     if (original && !ofSession.has(sessionId)) ofSession.set(sessionId, original);
   }
   // A tool that starts a subagent may name its session and no call.
-  const started = `SELECT substr(s.toolCallId, 9), c.run FROM started s JOIN context c ON c.seq = s.context
+  const started = `SELECT substr(s.toolCallId, 9), c.run FROM started s JOIN commits c ON c.seq = s.context
                     WHERE s.project = ? AND s.toolCallId LIKE 'session:%'`;
   for (const [session, run] of chain.db.rows<[string, number]>(started, chain.project)) join(ofSession.get(session), families.of(run));
   const sources = sourcesOf(chain);
   const ends = JSON.stringify(sources.flatMap(({ tips }) => tips));
-  const runAt = new Map(chain.db.rows<[CommitSeq, number]>('SELECT seq, run FROM context WHERE seq IN (SELECT value FROM json_each(?))', ends));
+  const runAt = new Map(chain.db.rows<[CommitSeq, number]>('SELECT seq, run FROM commits WHERE seq IN (SELECT value FROM json_each(?))', ends));
   const placed = sources.map((file) => {
     const own = file.tips.map((tip) => families.of(runAt.get(tip) ?? -1));
     const [place = file.sessionId === null ? undefined : ofSession.get(file.sessionId)] = own;
@@ -111,12 +111,12 @@ function joined(chain: ReadChain, families: Families) {
 /** New titles of commits, and what is hidden, by run or session. */
 const changesOf = (chain: ReadChain): { readonly run: number | null; readonly sessionId: string | null; readonly state: string }[] =>
   chain.db.all(
-    `SELECT c.run, NULL AS sessionId, MAX(v.no) AS state FROM contextVersion v JOIN context c ON c.seq = v.context WHERE v.project = :project GROUP BY c.run
+    `SELECT c.run, NULL AS sessionId, MAX(v.no) AS state FROM contextVersion v JOIN commits c ON c.seq = v.context WHERE v.project = :project GROUP BY c.run
      UNION ALL
-     SELECT c.run, NULL, m.no || ' ' || (m.deletedAt IS NULL) || (m.archivedAt IS NULL) FROM branchMark m JOIN context c ON c.seq = m.context
+     SELECT c.run, NULL, m.no || ' ' || (m.deletedAt IS NULL) || (m.archivedAt IS NULL) FROM branchMark m JOIN commits c ON c.seq = m.context
       WHERE m.project = :project
      UNION ALL
-     SELECT (SELECT c.run FROM context c WHERE c.project = m.project AND c.id = m.sessionId), m.sessionId,
+     SELECT (SELECT c.run FROM commits c WHERE c.project = m.project AND c.id = m.sessionId), m.sessionId,
             m.no || ' ' || (m.deletedAt IS NULL) || (m.archivedAt IS NULL) FROM sessionMark m WHERE m.project = :project`,
     { project: chain.project },
   );

@@ -60,7 +60,7 @@ function precedingOf(chain: ReadChain, sessionId: string, id: ContextId): Contex
   const steps = lineage(chain, findCommit(chain, id));
   const [root] = steps;
   if (!root || steps.some(({ type }) => type !== 'delta')) return undefined;
-  const before = 'SELECT id FROM context WHERE +project = ? AND sessionId = ? AND forked = 0 AND seq < ? ORDER BY seq DESC LIMIT 1';
+  const before = 'SELECT id FROM commits WHERE +project = ? AND sessionId = ? AND forked = 0 AND seq < ? ORDER BY seq DESC LIMIT 1';
   return chain.db.value<ContextId>(before, chain.project, sessionId, root.seq);
 }
 

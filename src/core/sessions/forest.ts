@@ -54,7 +54,7 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
   const { families, ...marks } = hiddenBy(chain, familiesOf(chain), { archived: true });
   const hidden = hiddenIn(chain, marks, new Set(cluster.families.filter((family) => families.has(family))));
   const all = commitsOf(chain, cluster.families);
-  const titled = 'SELECT seq, summary FROM context WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? AND summary IS NOT NULL';
+  const titled = 'SELECT seq, summary FROM commits WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? AND summary IS NOT NULL';
   const summaries = new Map(chain.db.rows<[CommitSeq, string]>(titled, runList(cluster.families), chain.project));
   const nodes = all.filter(({ seq }) => !hidden.has(seq)).map((node): ForestNode => ({ ...node, summary: summaries.get(node.seq) ?? null }));
   const started = subagentsIn(chain, cluster.families);

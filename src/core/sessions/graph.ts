@@ -52,7 +52,7 @@ function storedPage(chain: ReadChain, { offset, limit, together, filter = {} }: 
   const { total, rows } = JSON.parse(Buffer.from(data).toString()) as Page;
   const asked = rows.slice(0, limit);
   const intact = chain.db.value<number>(
-    `SELECT COUNT(*) FROM (SELECT ${intactColumn} FROM context c WHERE project = ? AND id IN (SELECT value FROM json_each(?))) WHERE intact`,
+    `SELECT COUNT(*) FROM (SELECT ${intactColumn} FROM commits c WHERE project = ? AND id IN (SELECT value FROM json_each(?))) WHERE intact`,
     [chain.project, JSON.stringify(asked.map(({ commit }) => commit.id))],
   );
   return intact === asked.length ? { total, rows: asked } : undefined;

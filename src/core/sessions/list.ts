@@ -153,7 +153,7 @@ function linkedOf(forest: Forest, own: readonly ForestNode[], cwd: string | unde
 }
 
 const isIntact = (chain: ReadChain, { seq }: ForestNode): boolean =>
-  chain.db.value(`SELECT ${intactColumn} FROM context c WHERE c.seq = ?`, seq) === 1;
+  chain.db.value(`SELECT ${intactColumn} FROM commits c WHERE c.seq = ?`, seq) === 1;
 
 /** The format of telemetry spans. Without content they have poor titles, so a session that also has the agent's own file is titled by that. */
 const spanFormat = 'otlp-v1';
@@ -265,7 +265,7 @@ function filesBySession(cluster: Cluster, forest: Forest): ReadonlyMap<string, S
 
 /** For each subagent the session that started it: that of the call, or else the session whose id its commits have. */
 function startersOf(chain: ReadChain, { families }: Cluster, { nodes, at, subagentOf, keyOf }: Forest): ReadonlyMap<string, string> {
-  const inFamilies = startedSql('AND context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))');
+  const inFamilies = startedSql('AND context IN (SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(?)))');
   const calls = chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(inFamilies, chain.project, runList(families));
   const found = new Map<string, string>();
   const set = (node: ForestNode | undefined, starter: string | null | undefined): void => {

@@ -90,5 +90,5 @@ function withStarters(key: string, parents: ReadonlyMap<string, string>): Readon
 function commitsOnHub({ artifacts, db, project }: ReadChain, runs: string): CommitSeq[] {
   if (!artifacts.copies.expects()) return [];
   const among = 'c.run IN (SELECT value FROM json_each(?)) AND +c.project = ?';
-  return db.column(`SELECT c.seq FROM context c JOIN artifact a ON a.no = c.artifact WHERE ${among} AND a.gone = 'evicted'`, runs, project);
+  return db.column(`SELECT c.seq FROM commits c JOIN artifact a ON a.no = c.artifact WHERE ${among} AND a.gone = 'evicted'`, runs, project);
 }

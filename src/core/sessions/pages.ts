@@ -80,8 +80,8 @@ function ordered<Row extends Sketch>(rows: readonly Row[], query: InputOf<'sessi
 function aloneIn(chain: ReadChain, clusters: readonly Cluster[]): ReadonlySet<Cluster> {
   const linked = new Set(
     chain.db.column<number>(
-      `SELECT c.run FROM started s JOIN context c ON c.seq = s.context WHERE s.project = :project
-       UNION SELECT c.run FROM resumed r JOIN context c ON c.seq = r.context WHERE r.project = :project`,
+      `SELECT c.run FROM started s JOIN commits c ON c.seq = s.context WHERE s.project = :project
+       UNION SELECT c.run FROM resumed r JOIN commits c ON c.seq = r.context WHERE r.project = :project`,
       { project: chain.project },
     ),
   );

@@ -16,7 +16,7 @@ const request = `(conversation IN (SELECT no FROM requestConversation WHERE sess
 
 /** The rows of deleted sessions and branches, as conditions. They need the tables that {@link releaseDeleted} fills. */
 const rows: ReadonlyMap<string, string> = new Map([
-  ['context', `seq IN ${hidden}`],
+  ['commits', `seq IN ${hidden}`],
   ['modelRun', `context IN ${hidden}`],
   ['source', source],
   ['request', request],
@@ -48,7 +48,7 @@ export function releaseDeleted(chain: WriteChain): Released {
 /** Deleted sessions that lose content. Those that were deleted together, such as a session with its subagents, count as one. */
 const countSessions = (chain: ReadChain, doomed: string): number =>
   chain.db.value<number>(
-    `SELECT COUNT(DISTINCT m.deletedAt) FROM sessionMark m JOIN context c ON c.project = m.project AND (c.sessionId = m.sessionId OR c.id = m.sessionId)
+    `SELECT COUNT(DISTINCT m.deletedAt) FROM sessionMark m JOIN commits c ON c.project = m.project AND (c.sessionId = m.sessionId OR c.id = m.sessionId)
       WHERE m.project = ? AND m.deletedAt IS NOT NULL AND c.seq IN ${hidden} AND c.artifact IN (SELECT no FROM artifact WHERE ${doomed})`,
     chain.project,
   ) ?? 0;
@@ -57,13 +57,13 @@ const isFreed = "artifact IN (SELECT no FROM artifact WHERE gone = 'deleted')";
 
 function dropTexts(chain: WriteChain): void {
   const { db, project } = chain;
-  const freed = `(SELECT seq FROM context WHERE project = ? AND seq IN ${hidden} AND ${isFreed})`;
+  const freed = `(SELECT seq FROM commits WHERE project = ? AND seq IN ${hidden} AND ${isFreed})`;
   db.run(`DELETE FROM contextVersion WHERE context IN ${freed}`, project);
   db.run(`UPDATE usageCall SET prompt = NULL, does = NULL WHERE context IN ${freed}`, project);
   for (const table of ['usageTool', 'usageBranch']) db.run(`DELETE FROM ${table} WHERE context IN ${freed}`, project);
   // Titles and commands stand in what is stored of clusters and in findings.
   forgetClusters(chain);
-  db.run(`UPDATE context SET summary = NULL WHERE seq IN ${freed}`, project);
+  db.run(`UPDATE commits SET summary = NULL WHERE seq IN ${freed}`, project);
   db.run(`UPDATE source SET title = NULL WHERE project = ? AND (${source})`, project);
   // Words cannot be removed from the index without the original text, so the whole index is dropped. Stemma fills it again while idle.
   dropSearchIndex(chain);
@@ -74,7 +74,7 @@ export function bringBack(chain: ReadChain, name: string, id: string, unmark: ()
   const before = hiddenCommits(chain, { archived: true });
   unmark();
   const after = hiddenCommits(chain, { archived: true });
-  const freed = chain.db.column<CommitSeq>(`SELECT seq FROM context WHERE +project = ? AND ${isFreed}`, chain.project);
+  const freed = chain.db.column<CommitSeq>(`SELECT seq FROM commits WHERE +project = ? AND ${isFreed}`, chain.project);
   if (freed.some((seq) => before.has(seq) && !after.has(seq)))
     throw notFound(id, `Cannot bring back ${name}: its content was freed. If its agent still has the file, import that into another project.`, {
       reason: 'deleted',

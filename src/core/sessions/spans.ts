@@ -33,7 +33,7 @@ export function spansOf(chain: ReadChain, { cluster }: StatedCluster) {
   const elsewhere = new Map<CommitSeq, string | null>();
   const runs = runList(cluster.families);
   const read = chain.db.all<{ seq: CommitSeq; machine: string | null; branch: string | null }>(
-    `SELECT c.seq, c.machine, b.branch FROM context c LEFT JOIN usageBranch b ON b.context = c.seq
+    `SELECT c.seq, c.machine, b.branch FROM commits c LEFT JOIN usageBranch b ON b.context = c.seq
       WHERE c.run IN (SELECT value FROM json_each(?)) AND +c.project = ?`,
     [runs, chain.project],
   );

@@ -55,7 +55,7 @@ export function storedClusters(chain: ReadChain, asked: readonly StatedCluster[]
 function damagedSessions(chain: ReadChain, links: Made['links']): ReadonlySet<string> {
   const damaged = new Set(
     chain.db.column<CommitSeq>(
-      `SELECT seq FROM (SELECT c.seq, ${intactColumn} FROM context c WHERE c.seq IN (SELECT value FROM json_each(?))) WHERE NOT intact`,
+      `SELECT seq FROM (SELECT c.seq, ${intactColumn} FROM commits c WHERE c.seq IN (SELECT value FROM json_each(?))) WHERE NOT intact`,
       JSON.stringify(links.map(([, { first }]) => first)),
     ),
   );
@@ -125,7 +125,7 @@ export function storedTitles(chain: ReadChain, ends: readonly ContextId[]): { ti
   if (ends.length === 0 || !areCurrent(chain)) return { titles: new Map(), others: ends };
   const clusters = new Map(
     chain.db.rows<[ContextId, number]>(
-      `SELECT c.id, s.cluster FROM context c JOIN usageSession s ON s.project = c.project AND s.session = c.sessionId
+      `SELECT c.id, s.cluster FROM commits c JOIN usageSession s ON s.project = c.project AND s.session = c.sessionId
         WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?))`,
       [chain.project, JSON.stringify(ends)],
     ),

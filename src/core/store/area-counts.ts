@@ -28,8 +28,8 @@ const experimentProject = (row: Row): string => `COALESCE((SELECT project FROM e
 
 /** The tables of each area. The total of an area is that of all its tables. */
 const counted: readonly Counted[] = [
-  { area: 'commits', table: 'context', columns: ['digest', 'parent', 'type', 'artifact', 'summary', 'tags', 'messageCount', 'errors'] },
-  { area: 'entries', table: 'context', columns: ['entries'], adds: (row) => at(row, 'entries') },
+  { area: 'commits', table: 'commits', columns: ['digest', 'parent', 'type', 'artifact', 'summary', 'tags', 'messageCount', 'errors'] },
+  { area: 'entries', table: 'commits', columns: ['entries'], adds: (row) => at(row, 'entries') },
   { area: 'objects', table: 'artifact', columns: objectColumns, adds: (row) => `(${isObject(row)})` },
   { area: 'bytes', table: 'artifact', columns: objectColumns, adds: (row) => `CASE WHEN ${isObject(row)} THEN ${at(row, 'size')} ELSE 0 END` },
   { area: 'tickets', table: 'ticketVersion', columns: ['ticket', 'changes', 'reason'] },
@@ -93,4 +93,6 @@ export function recountAreas(raw: Database.Database): void {
   if (hasAreaCounts(raw)) raw.exec(`UPDATE areaCount SET total = 0;\n${countAreas}`);
 }
 
-const hasAreaCounts = (raw: Database.Database): boolean => raw.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'areaCount'").get() !== undefined;
+/** Whether the database has counts, and its tables their present names. One of an earlier format is counted when it is migrated. */
+const hasAreaCounts = (raw: Database.Database): boolean =>
+  raw.prepare("SELECT COUNT(*) FROM sqlite_schema WHERE name IN ('areaCount', 'commits')").pluck().get() === 2;

@@ -37,7 +37,7 @@ const restMs = 0.5;
 /** After this time, a table is checked again even if no other program wrote: a disk may have changed it. */
 const maxAgeMs = 600_000;
 /** What derived data is made from. */
-const madeFrom = ['context', 'artifact', 'source', 'firstParentRun'];
+const madeFrom = ['commits', 'artifact', 'source', 'firstParentRun'];
 
 interface Watched {
   readonly name: string;

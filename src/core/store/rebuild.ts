@@ -5,7 +5,7 @@ import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { recountAreas } from './area-counts.js';
 import { migrate, refuseNewer, versionOf } from './migrate.js';
 import { formatVersion, migrations } from './migrations/index.js';
-import { tablesAfter } from './schema.js';
+import { tableNamed, tablesAfter } from './schema.js';
 import {
   addSums,
   type ChangedRow,
@@ -70,6 +70,8 @@ function unusedName(name: string): string {
 
 const shapesOf = (raw: Database.Database | undefined): TableShape[] => (raw && readable(() => tablesOf(raw))) ?? [];
 
+const commitTable = (raw: Database.Database | undefined): string => tableNamed(shapesOf(raw), 'commits')?.name ?? 'commits';
+
 function removeCopy(copy: string): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(`${copy}${ending}`, { force: true });
 }
@@ -124,8 +126,8 @@ function copyRows(file: string, beside: string, backups: readonly string[]): Omi
     recountAreas(fresh);
     const [old] = opened;
     // Compares ids, not row numbers: if the row now has another id, it was changed, and the commit with this id is lost.
-    const commits = 'SELECT id, seq FROM context INDEXED BY contextId ORDER BY project, id';
-    const lostCommits = lostOf<string>(old, commits, 'string', fresh.prepare('SELECT 1 FROM context WHERE id = ?'));
+    const commits = `SELECT id, seq FROM ${commitTable(old)} INDEXED BY contextId ORDER BY project, id`;
+    const lostCommits = lostOf<string>(old, commits, 'string', fresh.prepare(`SELECT 1 FROM ${commitTable(fresh)} WHERE id = ?`));
     const objects = 'SELECT no, key FROM artifact INDEXED BY artifactKey ORDER BY key';
     const lostObjects = lostOf<number>(old, objects, 'number', fresh.prepare('SELECT 1 FROM artifact WHERE no = ?'));
     fresh.exec('COMMIT');
@@ -179,7 +181,7 @@ const countOf = (raw: Database.Database, { name }: TableShape): number => raw.pr
  */
 function copyTable(source: Source, fresh: Database.Database, table: TableShape, doubtful: Value[][] = []): boolean {
   const from = source.raw;
-  const found = source.tables.find(({ name }) => name === table.name);
+  const found = tableNamed(source.tables, table.name);
   const reading = found && readingOf(found, table, numberColumn(fresh, table));
   if (!from || !reading) return false;
   const { value } = reading;
@@ -192,7 +194,7 @@ function copyTable(source: Source, fresh: Database.Database, table: TableShape, 
   };
   const columns = table.columns.map((name) => (reading.table.columns.includes(name) ? value(name) : 'NULL'));
   // The second column is null for a row with a value of the wrong type. Such a row is lost.
-  const select = `SELECT ${table.key[0] === 'rowid' ? 'rowid' : 'NULL'}, CASE WHEN ${fitsSql(reading.table, value)} THEN ${matchesSql(reading.table, value)} END, ${columns.join(', ')} FROM "${table.name}"`;
+  const select = `SELECT ${table.key[0] === 'rowid' ? 'rowid' : 'NULL'}, CASE WHEN ${fitsSql(reading.table, value)} THEN ${matchesSql(reading.table, value)} END, ${columns.join(', ')} FROM "${found.name}"`;
   const order = (way: string): string => `ORDER BY ${table.key.map((name) => (name === 'rowid' ? name : value(name))).join(` ${way}, `)} ${way}`;
   const seen = { first: Number.NaN, last: Number.NaN };
   const all = readRows(from, `${select} ${order('ASC')}`, (row) => {
@@ -270,8 +272,8 @@ export function canRestoreRows(backups: readonly string[], rows: readonly Change
     try {
       const tables = backup && readable(() => tablesOf(backup));
       return rows.some(({ table, row }) => {
-        const shape = tables?.find(({ name }) => name === table);
-        const sql = shape && `SELECT 1 FROM "${table}" WHERE ${shape.key.join(" || ' ' || ")} = ? AND ${matchesSql(shape)}`;
+        const shape = tables && tableNamed(tables, table);
+        const sql = shape && `SELECT 1 FROM "${shape.name}" WHERE ${shape.key.join(" || ' ' || ")} = ? AND ${matchesSql(shape)}`;
         return sql !== undefined && readable(() => backup?.prepare(sql).get(shape?.key[0] === 'rowid' ? Number(row) : row)) !== undefined;
       });
     } finally {

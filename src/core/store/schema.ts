@@ -13,6 +13,13 @@ export interface SchemaObject {
 /** Objects of SQLite itself. No statement can create such a name. */
 const ofSqlite = /^sqlite_(autoindex_\w+|sequence|stat[1-4])$/;
 
+/** The tables that earlier formats called by another name, which their backups still do. */
+const formerNames: Readonly<Record<string, string>> = { commits: 'context' };
+
+/** The table with this name, or with the one that an earlier format gave it. */
+export const tableNamed = <Table extends { readonly name: string }>(tables: readonly Table[], name: string): Table | undefined =>
+  tables.find((table) => table.name === name) ?? tables.find((table) => table.name === formerNames[name]);
+
 /** The tables and indexes that exist after the given migration steps. Stemma makes no views, no triggers and no virtual tables in its record. */
 export function objectsAfter(steps: readonly string[]): SchemaObject[] {
   const known = new Map<string, Kind>();

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { watchAreas } from './area-counts.js';
 import { quoted } from './guard.js';
+import { tableNamed } from './schema.js';
 
 /**
  * Every row has a checksum over its other columns. Temporary triggers update it, so that no statement needs to mention it, and tables of
@@ -20,7 +21,7 @@ const verifiedByHash: Readonly<Record<string, readonly string[]>> = { artifact: 
  * Rows of these tables are inserted with their checksum (`summedInsert`) and have no insert trigger: with a trigger that writes, SQLite
  * copies each page before it changes it.
  */
-const insertedWithSum = /^(artifact|context)$/;
+const insertedWithSum = /^(artifact|commits)$/;
 
 /** A value of a column. */
 export type Value = null | number | bigint | string | Uint8Array;
@@ -161,11 +162,12 @@ export function unwatchRows(raw: Database.Database): void {
  * `before`. Renaming a column keeps the checksums, so that damage stays visible.
  */
 export function addSums(raw: Database.Database, before: readonly TableShape[]): void {
-  const counts = new Map(before.map((table) => [table.name, ownColumns(table).length]));
   for (const table of tablesOf(raw).filter(isSummed)) {
     const isNew = !table.columns.includes(sumColumn);
+    const earlier = tableNamed(before, table.name);
     if (isNew) raw.exec(`ALTER TABLE "${table.name}" ADD COLUMN ${sumColumn} INTEGER`);
-    if (isNew || counts.get(table.name) !== ownColumns(table).length) raw.exec(`UPDATE "${table.name}" SET ${sumColumn} = ${checksumSql(table)}`);
+    if (isNew || earlier === undefined || ownColumns(earlier).length !== ownColumns(table).length)
+      raw.exec(`UPDATE "${table.name}" SET ${sumColumn} = ${checksumSql(table)}`);
   }
 }
 

@@ -16,7 +16,7 @@ export function storeCommit(chain: WriteChain, places: RowFinder, { key, body }:
   const tags = commit.tags === null ? [] : (JSON.parse(commit.tags) as string[]);
   if (here !== undefined) {
     requireFixed(chain, here, commit);
-    chain.db.run('UPDATE context SET summary = ?, tags = ? WHERE seq = ?', commit.summary, tags.length > 0 ? JSON.stringify(tags) : null, here);
+    chain.db.run('UPDATE commits SET summary = ?, tags = ? WHERE seq = ?', commit.summary, tags.length > 0 ? JSON.stringify(tags) : null, here);
     return here;
   }
   const parentNo = required(places, 'context', commit.parent);
@@ -73,7 +73,7 @@ const covered: ReadonlySet<string> = new Set(['digest', 'parent', 'artifact', 'c
 
 function requireFixed(chain: ReadChain, seq: number, commit: CommitBody): void {
   const columns = fixedFields.filter((field) => !covered.has(field));
-  const row = chain.db.one<Record<string, Json>>(`SELECT id, ${columns.join(', ')} FROM context WHERE seq = ?`, seq);
+  const row = chain.db.one<Record<string, Json>>(`SELECT id, ${columns.join(', ')} FROM commits WHERE seq = ?`, seq);
   const changed = columns.find((field) => (row?.[field] ?? null) !== (commit[field as keyof CommitBody] ?? null));
   if (changed !== undefined)
     throw new StemmaError('CONFLICT', `This version changes ${changed} of the commit ${String(row?.id)}, which is fixed. The first version stays.`, {

@@ -21,7 +21,7 @@ export async function countOnHub(chain: WriteChain, hub: Hub, free: (bytes: numb
   const progress = `on hub ${readDerivedProgress(chain, 'usage version')} ${readDerivedProgress(chain, 'usage tools version')}`;
   const from = readDerivedProgress(chain, progress);
   const sessions = db.all<{ session: string | null; last: CommitSeq }>(
-    'SELECT sessionId AS session, MAX(seq) AS last FROM context WHERE +project = ? AND seq > ? GROUP BY sessionId ORDER BY MIN(seq)',
+    'SELECT sessionId AS session, MAX(seq) AS last FROM commits WHERE +project = ? AND seq > ? GROUP BY sessionId ORDER BY MIN(seq)',
     project,
     from,
   );
@@ -29,7 +29,7 @@ export async function countOnHub(chain: WriteChain, hub: Hub, free: (bytes: numb
     const missing = missingOf(chain, session);
     if (missing.length === 0) continue;
     const bytes = await fetchObjectsOf(chain, hub, missing);
-    const ofSession = 'SELECT seq FROM context WHERE +project = ? AND sessionId IS ? AND seq > ? ORDER BY seq';
+    const ofSession = 'SELECT seq FROM commits WHERE +project = ? AND sessionId IS ? AND seq > ? ORDER BY seq';
     const commits = db.rows<[CommitSeq]>(ofSession, project, session, from).flat();
     db.transaction(() => {
       countCalls(chain, commits);
@@ -48,9 +48,9 @@ const missingOf = ({ db, project }: WriteChain, session: string | null): Held[] 
   db
     .all<{ no: ArtifactNo; hash: Buffer }>(
       `WITH RECURSIVE before (seq) AS (
-         SELECT seq FROM context WHERE +project = ? AND sessionId IS ?
-         UNION SELECT c.parent FROM before b JOIN context c ON c.seq = b.seq WHERE c.parent IS NOT NULL)
-       SELECT DISTINCT a.no, a.hash FROM before b JOIN context c ON c.seq = b.seq JOIN artifact a ON a.no = c.artifact
+         SELECT seq FROM commits WHERE +project = ? AND sessionId IS ?
+         UNION SELECT c.parent FROM before b JOIN commits c ON c.seq = b.seq WHERE c.parent IS NOT NULL)
+       SELECT DISTINCT a.no, a.hash FROM before b JOIN commits c ON c.seq = b.seq JOIN artifact a ON a.no = c.artifact
         WHERE a.gone = 'evicted' ORDER BY a.no`,
       project,
       session,

@@ -70,7 +70,7 @@ async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo, along: 
   asked.add(no);
   const wanted = db
     .all<{ artifact: ArtifactNo; hash: Buffer; format: string }>(
-      `SELECT DISTINCT c.artifact, a.hash, c.format FROM artifact a JOIN context c ON c.artifact = a.no
+      `SELECT DISTINCT c.artifact, a.hash, c.format FROM artifact a JOIN commits c ON c.artifact = a.no
         WHERE c.project = ? AND a.no BETWEEN ? AND ? AND a.gone = 'evicted' LIMIT ${2 * outlinesAround}`,
       project,
       no - outlinesAround,
@@ -118,7 +118,7 @@ async function fetchContents(chain: WriteChain, hub: Hub, ref: ArtifactRef, earl
   if (!isLarge && !found.some(isRead)) throw corrupt(ref, `The hub does not return ${ref}, which this project reads from it.`);
   const contents = new Map(found.map(({ hash, bytes }) => [artifacts.find(`blake3:${hash}`), bytes]));
   const commits = db.all<FetchedCommit>(
-    'SELECT seq, artifact, format FROM context WHERE project = ? AND artifact IN (SELECT value FROM json_each(?)) ORDER BY seq',
+    'SELECT seq, artifact, format FROM commits WHERE project = ? AND artifact IN (SELECT value FROM json_each(?)) ORDER BY seq',
     project,
     JSON.stringify([...contents.keys(), ...(isLarge ? [no] : [])]),
   );

@@ -64,7 +64,7 @@ export function openRows(chain: WriteChain) {
     let name = names.get(id);
     if (name !== undefined) return name;
     if (table === 'artifact') name = hex(db.one<{ hash: Buffer }>('SELECT hash FROM artifact WHERE no = ?', no)?.hash);
-    else if (table === 'context') name = hex(db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE seq = ?', no)?.digest);
+    else if (table === 'context') name = hex(db.one<{ digest: Buffer }>('SELECT digest FROM commits WHERE seq = ?', no)?.digest);
     else {
       const rule = findRule(table) as RowRule;
       // Reads only its key, because agents and their turns refer to each other.
@@ -236,6 +236,6 @@ const prefixDigits = 8;
 function commitWith({ db, project }: ReadChain, digest: string): number | undefined {
   const prefix = `ctx-${digest.slice(0, prefixDigits)}`;
   return db
-    .all<{ seq: number; digest: Buffer }>('SELECT seq, digest FROM context WHERE project = ? AND id >= ? AND id < ?', project, prefix, `${prefix}g`)
+    .all<{ seq: number; digest: Buffer }>('SELECT seq, digest FROM commits WHERE project = ? AND id >= ? AND id < ?', project, prefix, `${prefix}g`)
     .find((row) => row.digest.toString('hex') === digest)?.seq;
 }

@@ -38,7 +38,7 @@ export interface RowRule {
  * from other rows (outlines, search, usage).
  */
 export const rules: readonly RowRule[] = [
-  { kind: 'context', key: ['digest'], refs: { parent: 'context', artifact: 'artifact' } },
+  { kind: 'context', table: 'commits', key: ['digest'], refs: { parent: 'context', artifact: 'artifact' } },
   { kind: 'contextVersion', refs: { context: 'context' } },
   { kind: 'started', key: ['context'], fixed: true, refs: { context: 'context' }, numberedBy: 'context' },
   { kind: 'template', key: ['name', 'version'], refs: { artifact: 'artifact' } },

@@ -47,10 +47,10 @@ export function selectedCommits(chain: ReadChain, selection: PushSelection): Com
   const { repository, tag, branch } = selection;
   const { project } = chain;
   const read = (sql: string, values: Record<string, string> = {}): CommitSeq[] => chain.db.rows<[CommitSeq]>(sql, { project, ...values }).flat();
-  if (isEverything(selection)) return read('SELECT seq FROM context WHERE project = :project ORDER BY seq');
+  if (isEverything(selection)) return read('SELECT seq FROM commits WHERE project = :project ORDER BY seq');
   const ofRepository =
-    'SELECT seq FROM context WHERE +project = :project AND sessionId IN (SELECT sessionId FROM source WHERE project = :project AND cwd = :repository)';
-  const withTag = `SELECT c.seq FROM context c WHERE +c.project = :project AND (EXISTS (SELECT 1 FROM json_each(c.tags) t WHERE t.value = :tag) OR
+    'SELECT seq FROM commits WHERE +project = :project AND sessionId IN (SELECT sessionId FROM source WHERE project = :project AND cwd = :repository)';
+  const withTag = `SELECT c.seq FROM commits c WHERE +c.project = :project AND (EXISTS (SELECT 1 FROM json_each(c.tags) t WHERE t.value = :tag) OR
     c.sessionId IN (SELECT m.sessionId FROM sessionMark m, json_each(m.tags) t WHERE m.project = :project AND t.value = :tag))`;
   const tips = new Set([
     ...(branch === undefined ? [] : [findCommit(chain, branch as ContextId, 'branch').seq]),
@@ -64,14 +64,14 @@ export function selectedCommits(chain: ReadChain, selection: PushSelection): Com
 }
 
 const findParent = ({ db }: ReadChain, seq: CommitSeq): CommitSeq | null =>
-  db.one<{ parent: CommitSeq | null }>('SELECT parent FROM context WHERE seq = ?', seq)?.parent ?? null;
+  db.one<{ parent: CommitSeq | null }>('SELECT parent FROM commits WHERE seq = ?', seq)?.parent ?? null;
 
 /** Adds to a filter: excludes items whose content was freed with deleted sessions. Versions that the hub holds stay there. */
 export function withoutFreed(chain: ReadChain, known: Known, leaves: Selected | undefined): Selected | undefined {
   const all = (sql: string): Set<string> => new Set(chain.db.all<{ name: Buffer }>(sql, chain.project).map(({ name }) => name.toString('hex')));
   const objects = all("SELECT hash AS name FROM artifact WHERE project = ? AND gone = 'deleted'");
   if (objects.size === 0) return leaves;
-  const commits = all("SELECT c.digest AS name FROM context c JOIN artifact a ON a.no = c.artifact WHERE c.project = ? AND a.gone = 'deleted'");
+  const commits = all("SELECT c.digest AS name FROM commits c JOIN artifact a ON a.no = c.artifact WHERE c.project = ? AND a.gone = 'deleted'");
   const isUnknown = (value: unknown): boolean => typeof value === 'string' && commits.has(value) && known.digest('context', value) === undefined;
   return (item) => (leaves?.(item) ?? true) && !objectsOf(item).some((hash) => objects.has(hash)) && !Object.values(item.body).flat().some(isUnknown);
 }

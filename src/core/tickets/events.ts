@@ -42,7 +42,7 @@ const stateSql = /* sql */ `CASE
       WHEN t.status <> 'review' THEN 'done'
       WHEN EXISTS (SELECT 1 FROM json_each(t.reviewers) r WHERE r.value ->> 'verdict' = 'pending') THEN 'overtaken' END
     WHEN 'answer' THEN CASE
-      WHEN (SELECT c.id FROM context c WHERE c.project = t.project AND c.threadId = t.threadId ORDER BY c.seq DESC LIMIT 1) IS NOT e.contextId THEN 'done'
+      WHEN (SELECT c.id FROM commits c WHERE c.project = t.project AND c.threadId = t.threadId ORDER BY c.seq DESC LIMIT 1) IS NOT e.contextId THEN 'done'
       WHEN t.status = 'closed' THEN 'overtaken' END
     WHEN 'verify_resolution' THEN CASE
       WHEN t.status <> 'closed' THEN 'done'

@@ -95,7 +95,7 @@ function then(chain: ReadChain, by: string | undefined, at: number): Occasion {
 
 const newestAt = (chain: ReadChain, at: number): string | undefined =>
   chain.db.column<string>(
-    'SELECT id FROM context WHERE +project = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1',
+    'SELECT id FROM commits WHERE +project = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1',
     chain.project,
     at,
   )[0];

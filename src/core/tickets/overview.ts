@@ -95,7 +95,7 @@ export type TicketAtContext = OutputOf<'ticket.ofContexts'>[number];
 export function ticketsOfContexts(chain: ReadChain, { ids }: { readonly ids: readonly ContextId[] }): TicketAtContext[] {
   return chain.db
     .all<Omit<TicketAtContext, 'at'> & { at: number }>(
-      `WITH asked AS MATERIALIZED (SELECT id, threadId, createdAt FROM context WHERE project = :project AND id IN (SELECT value FROM json_each(:ids)))
+      `WITH asked AS MATERIALIZED (SELECT id, threadId, createdAt FROM commits WHERE project = :project AND id IN (SELECT value FROM json_each(:ids)))
        SELECT a.id AS contextId, t.ticketId, t.title, t.type, t.status, 'written' AS how, MIN(v.at) AS at
          FROM asked a JOIN ticketVersion v ON v.contextId = a.id AND v.project = :project JOIN ticket t ON t.no = v.ticket GROUP BY t.no, a.id
        UNION ALL

@@ -99,7 +99,7 @@ function versionsOf(chain: ReadChain, row: TicketRecord): TicketVersion[] {
   type Version = Pick<TicketVersion, 'by' | 'contextId' | 'contextFound'> & { at: number; changes: string; reason: string | null; known: number };
   return chain.db
     .all<Version>(
-      `SELECT at, by, changes, reason, contextId, contextFound, EXISTS (SELECT 1 FROM context c WHERE c.project = v.project AND c.id = v.contextId) AS known
+      `SELECT at, by, changes, reason, contextId, contextFound, EXISTS (SELECT 1 FROM commits c WHERE c.project = v.project AND c.id = v.contextId) AS known
          FROM ticketVersion v WHERE ticket = ? AND project = ? ORDER BY no`,
       row.no,
       chain.project,

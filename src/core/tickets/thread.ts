@@ -10,7 +10,7 @@ export function thread(chain: ReadChain, ticketId: string): TicketThread {
   const tip = discussionTip(chain, row);
   const last = tip && findCommit(chain, tip);
   // No thread has the id null.
-  const said = chain.db.column<CommitSeq>('SELECT seq FROM context WHERE project = ? AND threadId = ? ORDER BY seq', chain.project, row.threadId);
+  const said = chain.db.column<CommitSeq>('SELECT seq FROM commits WHERE project = ? AND threadId = ? ORDER BY seq', chain.project, row.threadId);
   return {
     threadId: row.threadId,
     from: knownContext(chain, standpoint(chain, row)),

@@ -28,13 +28,13 @@ export function standpoint(chain: ReadChain, row: TicketRecord): string | null {
 export const discussionTip = (chain: ReadChain, { threadId }: Pick<TicketRecord, 'threadId'>): ContextId | undefined =>
   threadId === null
     ? undefined
-    : chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE project = ? AND threadId = ? ORDER BY seq DESC LIMIT 1', chain.project, threadId)
+    : chain.db.one<{ id: ContextId }>('SELECT id FROM commits WHERE project = ? AND threadId = ? ORDER BY seq DESC LIMIT 1', chain.project, threadId)
         ?.id;
 
 /** A ticket's context can be any string; only a commit of this project can be resumed. */
 export function knownContext(chain: ReadChain, contextId: string | null): ContextId | null {
   if (contextId === null || !contextIdPattern.test(contextId)) return null;
-  return chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE project = ? AND id = ?', chain.project, contextId)?.id ?? null;
+  return chain.db.one<{ id: ContextId }>('SELECT id FROM commits WHERE project = ? AND id = ?', chain.project, contextId)?.id ?? null;
 }
 
 /**

@@ -37,7 +37,7 @@ export const withAnswer = (chain: ReadChain, id: ContextId): ContextId => {
 /** The commits with the same parent, in recorded order. Commits without a parent are compared within their session. */
 function siblingsOf(chain: ReadChain, row: ContextRow): ContextRow[] {
   if (row.parent !== null) return findChildren(chain, commitAt(chain, row.parent)).sort((a, b) => a.seq - b.seq);
-  const roots = 'SELECT seq FROM context WHERE +project = ? AND parent IS NULL AND sessionId IS ? ORDER BY seq';
+  const roots = 'SELECT seq FROM commits WHERE +project = ? AND parent IS NULL AND sessionId IS ? ORDER BY seq';
   return chain.db.column<CommitSeq>(roots, chain.project, row.sessionId).map((seq) => commitAt(chain, seq));
 }
 

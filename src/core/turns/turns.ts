@@ -114,7 +114,7 @@ const readNames = (chain: ReadChain, turns: readonly Pick<TimedTurn, 'step'>[]):
   new Map(
     chain.db
       .all<Named>(
-        'SELECT seq, COALESCE(principal, template) AS agentId, summary FROM context WHERE seq IN (SELECT value FROM json_each(?))',
+        'SELECT seq, COALESCE(principal, template) AS agentId, summary FROM commits WHERE seq IN (SELECT value FROM json_each(?))',
         JSON.stringify(turns.map(({ step }) => step.seq)),
       )
       .map((row) => [row.seq, row] as const),

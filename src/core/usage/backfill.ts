@@ -26,7 +26,7 @@ interface Row extends Pick<ContextRow, 'seq' | 'id' | 'parent' | 'sessionId' | '
 }
 
 const selectRows = `SELECT c.seq, c.id, c.parent, c.sessionId, c.template, c.createdAt, c.type, c.format, c.artifact, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
-         FROM context c`;
+         FROM commits c`;
 
 const rowsOf = ({ db }: ReadChain, commits: readonly CommitSeq[]): Row[] =>
   db.all<Row>(`${selectRows} WHERE c.seq IN (SELECT value FROM json_each(?)) ORDER BY c.seq`, JSON.stringify(commits));
@@ -66,7 +66,7 @@ export function requireContents(chain: ReadChain, id?: ContextId): void {
   if (!chain.artifacts.copies.expects()) return;
   const among = id === undefined ? null : JSON.stringify(lineage(chain, findCommit(chain, id)).map(({ seq }) => seq));
   const missing = chain.db.value<ArtifactNo>(
-    `SELECT a.no FROM context c JOIN artifact a ON a.no = c.artifact
+    `SELECT a.no FROM commits c JOIN artifact a ON a.no = c.artifact
       WHERE c.project = :project AND a.gone = 'evicted' AND (:among IS NULL OR c.seq IN (SELECT value FROM json_each(:among))) ORDER BY a.no LIMIT 1`,
     { project: chain.project, among },
   );

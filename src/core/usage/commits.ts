@@ -77,7 +77,7 @@ function readCalls({ db, project }: ReadChain, runs: string, after: number): Com
   // Nearly all commits have calls of one model. Groups by commit follow an index; groups by commit and model are sorted, which costs more than to read them.
   const byCommit = db.all<CommitCalls & { readonly isOne: 0 | 1 }>(
     `SELECT context, MIN(model) AS model, MIN(model) IS MAX(model) AND COUNT(model) IN (0, COUNT(*)) AS isOne, ${sumsOfCommit}
-       FROM usageCall u ${after === 0 ? '' : 'NOT INDEXED'} WHERE context IN (SELECT seq FROM context WHERE run IN (SELECT value FROM json_each(?)))
+       FROM usageCall u ${after === 0 ? '' : 'NOT INDEXED'} WHERE context IN (SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(?)))
         AND +project = ? AND no > ? GROUP BY context`,
     [runs, project, after],
   );
@@ -112,7 +112,7 @@ export const callStates = (chain: ReadChain, sessions?: Iterable<string>): Reado
 export function costsAt(chain: ReadChain, ids: readonly ContextId[]): ReadonlyMap<ContextId, Money | null> {
   const sums = chain.db.all<{ id: ContextId; cost: number | null; isWhole: number }>(
     `SELECT c.id, SUM(u.cost) AS cost, COUNT(*) = MIN(COUNT(u.cost), COUNT(u.output)) AS isWhole
-       FROM context c JOIN usageCall u ON u.context = c.seq
+       FROM commits c JOIN usageCall u ON u.context = c.seq
       WHERE c.project = ? AND c.id IN (SELECT value FROM json_each(?)) GROUP BY c.seq HAVING COUNT(u.cost) + COUNT(u.input) + COUNT(u.output) > 0`,
     [chain.project, JSON.stringify(ids)],
   );
@@ -129,7 +129,7 @@ export function lastModels(chain: ReadChain, seqs: readonly CommitSeq[]): Readon
 
 /** The counted inputs of the last call before a compaction and of the first call after it. */
 export function compactedAt(chain: ReadChain, compaction: CommitSeq): { readonly before?: number; readonly after?: number } {
-  const linkOf = (seq: CommitSeq) => chain.db.one<{ parent: CommitSeq | null; type: string }>('SELECT parent, type FROM context WHERE seq = ?', seq);
+  const linkOf = (seq: CommitSeq) => chain.db.one<{ parent: CommitSeq | null; type: string }>('SELECT parent, type FROM commits WHERE seq = ?', seq);
   let before: number | undefined;
   let at = linkOf(compaction)?.parent ?? null;
   for (let passed = 0; at !== null && before === undefined && passed < maxPassed; passed++) {
@@ -148,7 +148,7 @@ export type UnstoredWindows = (chain: ReadChain, commits: readonly CommitSeq[]) 
 /** The graph of commits with the counts of the providers. */
 export function countedGraph(chain: ReadChain, query: Parameters<typeof graph>[1], unstored: UnstoredWindows): ReturnType<typeof graph> {
   const { rows, ...rest } = graph(chain, query);
-  const sql = 'SELECT id, seq FROM context WHERE project = ? AND id IN (SELECT value FROM json_each(?))';
+  const sql = 'SELECT id, seq FROM commits WHERE project = ? AND id IN (SELECT value FROM json_each(?))';
   const ids = JSON.stringify(rows.map(({ commit }) => commit.id));
   const seqs = new Map(chain.db.rows<[ContextId, CommitSeq]>(sql, chain.project, ids));
   const counted = new Map([...unstored(chain, [...seqs.values()]), ...windowsOf(chain, [...seqs.values()])]);

@@ -102,7 +102,7 @@ const progress = commitProgress('usage contexts', version * 10 + 1);
 
 /** Whether new commits of long conversations have no measures and sums yet. */
 export const contextsAreDue = (chain: ReadChain, from = longFrom): boolean =>
-  chain.db.one('SELECT 1 FROM context WHERE seq > ? AND depth >= ? AND +project = ? LIMIT 1', progress.last(chain), from - 1, chain.project) !==
+  chain.db.one('SELECT 1 FROM commits WHERE seq > ? AND depth >= ? AND +project = ? LIMIT 1', progress.last(chain), from - 1, chain.project) !==
   undefined;
 
 /**
@@ -115,14 +115,14 @@ export function* catchUpContexts(chain: WriteChain, from = longFrom): Generator<
     yield* storeBatch(chain, from);
   }
   // The next question about what is due begins after the commits that were looked at.
-  if (chain.db.one('SELECT 1 FROM context WHERE seq > ?', progress.last(chain))) chain.db.transaction(() => progress.readTo(chain, undefined));
+  if (chain.db.one('SELECT 1 FROM commits WHERE seq > ?', progress.last(chain))) chain.db.transaction(() => progress.readTo(chain, undefined));
 }
 
 function* storeBatch(chain: WriteChain, from: number): Generator<void> {
   const { db, project } = chain;
   const rows = db.all<Step & { readonly size: number | null }>(
     `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount, (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size
-       FROM context c WHERE c.seq > ? AND c.depth >= ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
+       FROM commits c WHERE c.seq > ? AND c.depth >= ? AND +c.project = ? ORDER BY c.seq LIMIT ${batch.commits}`,
     [progress.last(chain), from - 1, project],
   );
   const some = upToBytes(rows, batch.bytes);

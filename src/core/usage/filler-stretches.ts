@@ -104,7 +104,7 @@ function storedStretches(chain: ReadChain, tip: Step): ReadonlyMap<number, Fille
   const found = new Map<number, FillerStretch>();
   for (const { run, from, to } of windowRanges(chain, tip))
     for (const [id, depth, data] of chain.db.rows<[ContextId, number, Uint8Array]>(
-      `SELECT c.id, c.depth, f.data FROM context c CROSS JOIN deltaFact f ON f.artifact = c.artifact AND f.format = c.format AND f.name = ? AND f.version = ?
+      `SELECT c.id, c.depth, f.data FROM commits c CROSS JOIN deltaFact f ON f.artifact = c.artifact AND f.format = c.format AND f.name = ? AND f.version = ?
         WHERE c.run = ? AND c.depth BETWEEN ? AND ? AND ${isMarked}`,
       [name, version(), run, from, to],
     )) {
@@ -127,5 +127,5 @@ export function stepsOf(chain: ReadChain, ranges: readonly CommitRange[], { dept
   const run = ranges.find(({ from, to }) => from <= last && last <= to)?.run;
   if (run === undefined) return [];
   if (commit === undefined) return stepsTo(chain, { run, depth: last }, commits);
-  return chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE run = ? AND depth = ?', run, last).map(({ seq }) => commitAt(chain, seq));
+  return chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM commits WHERE run = ? AND depth = ?', run, last).map(({ seq }) => commitAt(chain, seq));
 }

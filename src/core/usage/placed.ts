@@ -139,7 +139,7 @@ type Link = Pick<ContextRow, 'seq' | 'parent' | 'type'>;
 
 /** The commits of calls, and what finds these and others. */
 function openLinks({ db }: ReadChain, calls: readonly Pick<CallRow, 'context'>[]) {
-  const select = `SELECT seq, ${earlierParent}, type FROM context WHERE seq`;
+  const select = `SELECT seq, ${earlierParent}, type FROM commits WHERE seq`;
   const wanted = JSON.stringify([...new Set(calls.map(({ context }) => context))]);
   const own = db.all<Link>(`${select} IN (SELECT value FROM json_each(?))`, wanted);
   const links = new Map(own.map((link) => [link.seq, link] as const));

@@ -36,7 +36,7 @@ export interface CallRow extends CallTokens {
 
 const facts =
   'u.no, u.call, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost, u.replayed, u.windowLimit, u.windowTokens, u.terms';
-const columns = `u.context, u.key, (SELECT c.id FROM context c WHERE c.seq = u.context) AS commitId, ${facts}`;
+const columns = `u.context, u.key, (SELECT c.id FROM commits c WHERE c.seq = u.context) AS commitId, ${facts}`;
 
 /** The places of commits' calls, and of the copies of calls in them. */
 const places = `WITH wanted(seq) AS MATERIALIZED (SELECT value FROM json_each(:commits)),
@@ -58,7 +58,7 @@ export const waitOf = ({ askedAt, endedAt }: CallRow): number | null =>
 /** The calls of commits, including calls outside the conversation and copies of calls, oldest first. */
 export const allCallsIn = (chain: ReadChain, commits: readonly CommitSeq[]): CallRow[] =>
   chain.db.all<CallRow>(
-    `${places} SELECT p.context, p.key, (SELECT c.id FROM context c WHERE c.seq = p.context) AS commitId, ${facts}
+    `${places} SELECT p.context, p.key, (SELECT c.id FROM commits c WHERE c.seq = p.context) AS commitId, ${facts}
        FROM place p CROSS JOIN usageCall u ON u.no = p.call ORDER BY u.at, p.context, u.no`,
     { commits: JSON.stringify(commits) },
   );
@@ -79,8 +79,8 @@ export const rangesWithin = (ranges: readonly CommitRange[], first: number, last
   ranges.map(({ run, from, to }) => ({ run, from: Math.max(from, first), to: Math.min(to, last) })).filter(({ from, to }) => from <= to);
 
 const inRange = 'c.run = :run AND c.depth BETWEEN :from AND :to';
-const callsOfRange = `context c CROSS JOIN usageCall u ON u.context = c.seq WHERE ${inRange}`;
-const copiesOfRange = `context c CROSS JOIN usageCopy p ON p.context = c.seq`;
+const callsOfRange = `commits c CROSS JOIN usageCall u ON u.context = c.seq WHERE ${inRange}`;
+const copiesOfRange = `commits c CROSS JOIN usageCopy p ON p.context = c.seq`;
 
 /** The first entries of the replies to the calls of the conversation in commits, in no order. Reading whole rows takes most of the time of a long one. */
 export const replyKeysIn = ({ db }: ReadChain, ranges: readonly CommitRange[]): EntryKey[] =>

@@ -81,7 +81,7 @@ function sessionPartitions({ db, project }: ReadChain): Generator<FactPartition>
     `SELECT c.sessionId AS session, substr(c.template, 1, instr(c.template || '/', '/') - 1) AS agent, min(c.createdAt) AS began_at,
             max(c.createdAt) AS last_at, count(*) AS commits, sum(c.errors) AS errors, ifnull(u.calls, 0) AS calls, u.input, u.cacheRead AS cache_read,
             u.cacheWrite AS cache_write, u.output, u.cost
-       FROM context c
+       FROM commits c
        LEFT JOIN (SELECT session, sum(calls) AS calls, iif(sum(inputs) > 0, sum(input), NULL) AS input, iif(sum(cacheReads) > 0, sum(cacheRead), NULL) AS cacheRead,
                          iif(sum(cacheWrites) > 0, sum(cacheWrite), NULL) AS cacheWrite, iif(sum(outputs) > 0, sum(output), NULL) AS output,
                          iif(sum(priced) > 0, sum(cost), NULL) AS cost FROM usageSum WHERE project = ? GROUP BY session) u ON u.session = c.sessionId
@@ -100,12 +100,12 @@ const toolColumns: Columns = [
 ];
 
 function* toolPartitions({ db, project }: ReadChain): Generator<FactPartition> {
-  const counts = `SELECT createdAt / ${dayMs} AS day, sum(entries) AS rows FROM context WHERE +project = ? AND type = 'delta' GROUP BY 1 ORDER BY 1`;
+  const counts = `SELECT createdAt / ${dayMs} AS day, sum(entries) AS rows FROM commits WHERE +project = ? AND type = 'delta' GROUP BY 1 ORDER BY 1`;
   for (const { from, to } of spans(db.all(counts, project))) {
     const rows = db.each<Record<string, Value> & { readonly template: string }>(
       `SELECT c.sessionId AS session, c.template, c.id AS "commit", IFNULL(t.callId, '') AS call, t.name AS tool, t.at, t.tokens AS argument_tokens,
               t.isError = 1 AS failed, t.resultTokens AS result_tokens, c.createdAt AS committed
-         FROM context c JOIN usageTool t ON t.context = c.seq WHERE c.project = ? AND c.createdAt >= ? AND c.createdAt < ? ORDER BY c.seq, t.no`,
+         FROM commits c JOIN usageTool t ON t.context = c.seq WHERE c.project = ? AND c.createdAt >= ? AND c.createdAt < ? ORDER BY c.seq, t.no`,
       [project, from, to],
     );
     yield* partitioned('tool_calls', toolColumns, withAgents(rows), ({ committed }) => committed as number);

@@ -34,7 +34,7 @@ export const maxPassed = 64;
 export function callAfter(chain: ReadChain, compaction: CommitSeq): CallRow | undefined {
   let at = compaction;
   for (let passed = 0; passed < maxPassed; passed++) {
-    const child = chain.db.one<{ seq: CommitSeq; type: string }>('SELECT seq, type FROM context WHERE parent = ? ORDER BY seq LIMIT 1', at);
+    const child = chain.db.one<{ seq: CommitSeq; type: string }>('SELECT seq, type FROM commits WHERE parent = ? ORDER BY seq LIMIT 1', at);
     if (child?.type !== 'delta') return undefined;
     const first = callsIn(chain, [child.seq])[0];
     if (first && sentSize(first) !== null) return first;

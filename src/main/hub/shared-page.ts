@@ -38,7 +38,7 @@ async function makePage(hub: Hub, shared: readonly Buffer[]): Promise<string> {
   try {
     await pull(project.chain, hub);
     const { db } = project;
-    const commits = db.all<{ id: ContextId; digest: Buffer }>('SELECT id, digest FROM context');
+    const commits = db.all<{ id: ContextId; digest: Buffer }>('SELECT id, digest FROM commits');
     const [id, against] = shared.map((name) => commits.find(({ digest }) => hashName('context', digest.toString('hex')).equals(name))?.id);
     if (id === undefined) throw corrupt('share', 'The hub does not hold the commit of this link as it was pushed.');
     if (against === undefined) return exportContext(project.chain, { id, format: 'html', stop: 'root' }).text ?? '';

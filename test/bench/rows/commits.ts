@@ -81,7 +81,7 @@ function forks(folder: string, { quick }: Run): Row[] {
   const tips = { small: bulk(engines.small.chain, turns(100, 4)), large: bulk(engines.large.chain, turns(quick ? 10_000 : 100_000, 5)) };
   const firstKey = (size: 'small' | 'large'): string => {
     const { chain } = engines[size];
-    const row = chain.db.one<{ artifact: number }>('SELECT artifact FROM context WHERE id = ?', tips[size]);
+    const row = chain.db.one<{ artifact: number }>('SELECT artifact FROM commits WHERE id = ?', tips[size]);
     const line = JSON.parse(
       Buffer.from(chain.artifacts.read(row?.artifact as never))
         .toString()

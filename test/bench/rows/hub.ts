@@ -149,7 +149,7 @@ async function capacity(folder: string, { quick }: { readonly quick: boolean }):
   const engine = openEngine(join(at, 'p'));
   importAll(engine.chain, files);
   const { db, artifacts } = engine.chain;
-  const commits = db.one<{ n: number }>('SELECT count(*) AS n FROM context')?.n ?? 0;
+  const commits = db.one<{ n: number }>('SELECT count(*) AS n FROM commits')?.n ?? 0;
   const hub = await startHub(join(at, 'hub'));
   const before = await hub.databaseBytes();
   const began = performance.now();

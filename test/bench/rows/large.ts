@@ -21,7 +21,7 @@ const works: Readonly<Record<string, Work>> = {
 
 /** The newest commit of a project, which is closed. */
 function tipOf({ chain, close }: Project): ContextId {
-  const newest = chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE forked = 0 ORDER BY seq DESC LIMIT 1');
+  const newest = chain.db.one<{ id: ContextId }>('SELECT id FROM commits WHERE forked = 0 ORDER BY seq DESC LIMIT 1');
   close();
   if (!newest) throw new Error('the project has no commit');
   return newest.id;

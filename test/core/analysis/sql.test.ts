@@ -72,7 +72,7 @@ describe.each(['as Node has it', 'without an authorizer'])('SQL over the views, 
     const { client } = await imported('usage');
     expect(await laterRefusal(client.analysis.sql({ sql: 'SELECT hash FROM artifact' }))).toMatchObject({ message: /reads the table artifact/ });
     const texts =
-      "WITH context AS (SELECT 'sqlite_%' AS source, 'ticket' AS \"main\", ']' AS [a'b]) SELECT source, \"main\", [a'b] FROM context -- '";
+      "WITH commits AS (SELECT 'sqlite_%' AS source, 'ticket' AS \"main\", ']' AS [a'b]) SELECT source, \"main\", [a'b] FROM commits -- '";
     expect((await client.analysis.sql({ sql: texts })).rows).toEqual([['sqlite_%', 'ticket', ']']]);
     for (const name of analysisViews) expect((await client.analysis.sql({ sql: `SELECT count(*) AS n FROM ${name}` })).columns).toEqual(['n']);
     expect((await client.analysis.sql({ sql: 'SELECT sum(calls) > 0 FROM sessions' })).rows).toEqual([[1]]);

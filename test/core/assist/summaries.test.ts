@@ -97,7 +97,7 @@ describe('summaries', () => {
       return `summary ${asked}`;
     });
     await expect(finish(project, { provider: 'fake', perMinute: 100_000 }, [counting], stop.signal)).rejects.toThrow();
-    expect(project.db.one('SELECT COUNT(*) AS n FROM context WHERE summary IS NOT NULL')).toEqual({ n: 1 });
+    expect(project.db.one('SELECT COUNT(*) AS n FROM commits WHERE summary IS NOT NULL')).toEqual({ n: 1 });
     expect((await finish(project, { provider: 'fake', perMinute: 100_000 }, [counting])).summarized).toBe(4);
     expect(asked).toBe(6);
   });

@@ -63,7 +63,7 @@ test('[C25] a fork that an older version signed with the agent is not the work o
   const deeper = checkpoint(chain, { ...by, parent: fork.id, text: prompt('u3', 'still more', { parent: 'u2' }) });
   const at = toTimestamp(8.64e15);
   expect(resolve(chain, 'agent:coder', at).id).toBe(deeper.id);
-  chain.db.run('UPDATE context SET forked = 1 WHERE id IN (?, ?)', fork.id, deeper.id);
+  chain.db.run('UPDATE commits SET forked = 1 WHERE id IN (?, ?)', fork.id, deeper.id);
   expect(resolve(chain, 'agent:coder', at).id).toBe(turn.id);
 });
 

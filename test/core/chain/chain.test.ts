@@ -87,7 +87,7 @@ describe('identity', () => {
     // Simulate a 32-bit collision: give another commit the prefix of the next one.
     const next = { text: prompt('u2', 'again'), createdAt: '2026-02-02T00:00:00.000Z' as Timestamp };
     const probe = commit(emptyChain(), null, next.text, { createdAt: next.createdAt });
-    chain.db.run('UPDATE context SET id = ? WHERE id = ?', probe.id, first.id);
+    chain.db.run('UPDATE commits SET id = ? WHERE id = ?', probe.id, first.id);
     const second = commit(chain, null, next.text, { createdAt: next.createdAt });
     expect(second.id).toMatch(/^ctx-[0-9a-f]{9}$/);
     expect(second.id.startsWith(probe.id)).toBe(true);
@@ -122,7 +122,7 @@ describe('identity', () => {
     expect(refusal(() => checkpoint(chain, { ...base, parent: null, format, text: 'this is no JSON line\n' }))).toMatchObject({
       code: 'BAD_REQUEST',
     });
-    expect(chain.db.one('SELECT COUNT(*) AS n FROM context')).toEqual({ n: 0 });
+    expect(chain.db.one('SELECT COUNT(*) AS n FROM commits')).toEqual({ n: 0 });
     expect(chain.db.one('SELECT COUNT(*) AS n FROM artifact')).toEqual({ n: 0 });
   });
 
@@ -480,7 +480,7 @@ describe('lanes', () => {
     const { chain } = emptyProject();
     conversation(chain, 2);
     const [last, first] = graph(chain, { offset: 0, limit: 10 }).rows;
-    chain.db.run('UPDATE context SET parent = NULL WHERE seq = 2');
+    chain.db.run('UPDATE commits SET parent = NULL WHERE seq = 2');
     forgetGraph(chain);
     expect([last?.edges, graph(chain, { offset: 0, limit: 10 }).rows[0]?.edges, first?.edges]).toEqual([[{ fromLane: 0, toLane: 0 }], [], []]);
   });

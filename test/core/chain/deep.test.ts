@@ -84,7 +84,7 @@ describe('deep chains', () => {
     const ids = grow(chain, null, 300, 'm');
     const limits = { commits: 32, tokens: 1_000_000 };
     expect(atOnce(keepRestPoints(chain, limits))).toBe(4);
-    const restAt = chain.db.all<{ id: ContextId }>('SELECT c.id FROM materialized m JOIN context c ON c.seq = m.context').map(({ id }) => id);
+    const restAt = chain.db.all<{ id: ContextId }>('SELECT c.id FROM materialized m JOIN commits c ON c.seq = m.context').map(({ id }) => id);
     expect(restAt).toEqual([32, 64, 128, 256].map((depth) => ids[depth]));
     // A second pass does not scan these commits again.
     expect(atOnce(keepRestPoints(chain, limits))).toBe(0);
@@ -108,11 +108,11 @@ describe('deep chains', () => {
       const { bytes } = materializedBytes(watched, { id: branch, stop });
       expect([stop, Buffer.from(bytes).toString() === whole(chain, branch)]).toEqual([stop, true]);
       expect([stop, read.splice(0)]).toEqual([stop, [200 + 3 - from]]);
-      chain.db.run('DELETE FROM materialized WHERE context = (SELECT seq FROM context WHERE id = ?)', branch);
+      chain.db.run('DELETE FROM materialized WHERE context = (SELECT seq FROM commits WHERE id = ?)', branch);
     }
     // With the nearest result dropped, reading starts from the one before it. Reading the dropped one rebuilds it.
     const rest = chain.db.one<{ artifact: ArtifactNo }>(
-      'SELECT m.artifact FROM materialized m JOIN context c ON c.seq = m.context WHERE c.id = ?',
+      'SELECT m.artifact FROM materialized m JOIN commits c ON c.seq = m.context WHERE c.id = ?',
       ids[128] ?? '',
     );
     const before = chain.artifacts.read(rest?.artifact as ArtifactNo);
@@ -130,7 +130,7 @@ describe('deep chains', () => {
     const large = checkpoint(chain, { ...delta(prompt('l', 'many words '.repeat(2_000))), parent: after.at(-1) as ContextId });
     const next = checkpoint(chain, { ...delta(prompt('k', 'few')), parent: large.id });
     expect(atOnce(keepRestPoints(chain, { commits: 1_000, tokens: 4_096 }))).toBe(1);
-    expect(chain.db.all('SELECT c.id FROM materialized m JOIN context c ON c.seq = m.context WHERE c.depth > 100')).toEqual([{ id: large.id }]);
+    expect(chain.db.all('SELECT c.id FROM materialized m JOIN commits c ON c.seq = m.context WHERE c.depth > 100')).toEqual([{ id: large.id }]);
     expect(kept(chain, next.id) === whole(chain, next.id)).toBe(true);
   });
 });

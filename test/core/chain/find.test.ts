@@ -15,7 +15,7 @@ function turns(texts: readonly string[], tokenCount?: number): { readonly chain:
     parent = checkpoint(chain, { ...shared, parent, text: lines }).id;
   }
   // Only the sum decides whether deltas are read past the cache.
-  if (tokenCount !== undefined) chain.db.run('UPDATE context SET tokenCount = ?', tokenCount);
+  if (tokenCount !== undefined) chain.db.run('UPDATE commits SET tokenCount = ?', tokenCount);
   return { chain, id: parent as ContextId };
 }
 

@@ -41,13 +41,13 @@ function whole(chain: WriteChain, together: boolean) {
   const nodes = chain.db
     .all<{ seq: CommitSeq; parent: CommitSeq | null; createdAt: number; forked: number; startedBy: CommitSeq | null }>(
       `SELECT seq, parent, createdAt, forked, (SELECT r.context FROM started s JOIN record r ON r.record = 'call:' || s.toolCallId WHERE s.context = seq) AS startedBy
-         FROM context ORDER BY seq`,
+         FROM commits ORDER BY seq`,
     )
     .map(({ forked, startedBy, ...node }) => ({ ...node, forked: forked === 1, ...(startedBy !== null && { startedBy }) }));
   return layOut(nodes, { together }).rows(0, nodes.length);
 }
 
-const seqOf = (chain: WriteChain, id: string): number => chain.db.one<{ seq: number }>('SELECT seq FROM context WHERE id = ?', id)?.seq ?? 0;
+const seqOf = (chain: WriteChain, id: string): number => chain.db.one<{ seq: number }>('SELECT seq FROM commits WHERE id = ?', id)?.seq ?? 0;
 
 const plans = fc.array(
   fc.record({

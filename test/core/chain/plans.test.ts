@@ -29,6 +29,6 @@ test('[S22] the newest commits are found without reading the others', async () =
   atOnce(keepRestPoints(chain));
   await changes(() => chain, {}, undefined).next();
   expect(broad).toEqual([]);
-  chain.db.one('SELECT id FROM context WHERE project = 1');
+  chain.db.one('SELECT id FROM commits WHERE project = 1');
   expect(broad).toHaveLength(1);
 });

@@ -27,7 +27,7 @@ function make({ chain }: Project, all: readonly Made[]): string[] {
           artifact: no,
           ref,
           format: 'claude-code-v1',
-          template: `t ${number} ${chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n}`,
+          template: `t ${number} ${chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM commits')?.n}`,
           principal: who,
           checkpoint: 'explicit',
           messageCount: 1,

@@ -57,7 +57,7 @@ function turnLines(turn: number): string {
 }
 
 const tipOf = (chain: ReadChain): ContextId =>
-  chain.db.one<{ id: ContextId }>('SELECT id FROM context WHERE forked = 0 ORDER BY depth DESC LIMIT 1')?.id ?? ('' as ContextId);
+  chain.db.one<{ id: ContextId }>('SELECT id FROM commits WHERE forked = 0 ORDER BY depth DESC LIMIT 1')?.id ?? ('' as ContextId);
 
 /** What a context shows whole and in ranges. */
 function shown(chain: WriteChain, id: ContextId): { readonly whole: unknown; readonly ranges: unknown } {

@@ -27,7 +27,7 @@ test('[S15] a walk verifies rows again after another connection has changed the 
 
   const other = new Database(join(dir, 'stemma.db'));
   // Another program changes the time of a commit, which its id covers. It has none of the functions that keep checksums.
-  other.prepare('UPDATE context SET createdAt = createdAt + 1 WHERE id = ?').run(ids[1]);
+  other.prepare('UPDATE commits SET createdAt = createdAt + 1 WHERE id = ?').run(ids[1]);
   other.close();
   expect(refusal(walked)).toEqual(expect.objectContaining({ code: 'CORRUPT' }));
   project.close();

@@ -53,7 +53,7 @@ test('[C26] a principal that two unrelated sessions claim is refused, and nothin
   const { client, chain } = door({ machine: 'desk' });
   const dir = scratch();
   await client.capture.checkpoint({ path: session(dir, 'one', 'Write it'), what: 'all', principal: '@coder' });
-  const commits = () => chain.db.one('SELECT COUNT(*) AS n FROM context');
+  const commits = () => chain.db.one('SELECT COUNT(*) AS n FROM commits');
   const before = commits();
   const taken = { code: 'CONFLICT', data: { field: 'principal', value: '@coder', sessionId: 'one' } };
   const path = session(dir, 'two', 'Review it');

@@ -61,7 +61,7 @@ describe('a backup', () => {
       expect(statSync(join(folder, 'stemma-20260101T000000Z.db')).mode & 0o777).toBe(0o600);
     }
     const copy = new Database(join(folder, 'stemma-20260101T000000Z.db'), { readonly: true });
-    expect(copy.prepare('SELECT COUNT(*) FROM context').pluck().get()).toBe(8);
+    expect(copy.prepare('SELECT COUNT(*) FROM commits').pluck().get()).toBe(8);
     copy.close();
     const weighed = atOnce(storageOf(project)).disk.find(({ area }) => area === 'backups');
     expect(weighed?.bytes).toBe(report.bytes);
@@ -95,11 +95,11 @@ describe('a backup', () => {
     const { project } = withCommits(clock);
     await backUpNow(project);
     const other = new Database(databaseIn(project.dir));
-    other.exec("UPDATE context SET summary = 'changed' WHERE seq = 3");
+    other.exec("UPDATE commits SET summary = 'changed' WHERE seq = 3");
     other.close();
     clock.at += day;
     const report = await backUpNow(project);
-    expect(report.problem).toContain('a row of context does not match its checksum');
+    expect(report.problem).toContain('a row of commits does not match its checksum');
     expect(report.backups.map(({ at }) => at)).toEqual(['2026-01-01T00:00:00.000Z']);
   });
 
@@ -213,7 +213,7 @@ describe('a repair from backups', () => {
     update(project.chain, id, { summary: 'later' });
     project.close();
     const raw = new Database(databaseIn(project.dir));
-    raw.exec("UPDATE context SET summary = 'somebody else wrote this' WHERE seq = 3");
+    raw.exec("UPDATE commits SET summary = 'somebody else wrote this' WHERE seq = 3");
     raw.close();
     copyFileSync(databaseIn(project.dir), join(project.dir, '..', 'before.db'));
     const again = reopened(project.dir);

@@ -47,7 +47,7 @@ describe('a check', () => {
 
   test('[S13] names the commit whose fields, place, counts or outline are not what they were', () => {
     const { project } = sample();
-    const { id } = project.db.one<{ id: ContextId }>("SELECT id FROM context WHERE parent IS NOT NULL AND type = 'delta' AND messageCount > 0") ?? {
+    const { id } = project.db.one<{ id: ContextId }>("SELECT id FROM commits WHERE parent IS NOT NULL AND type = 'delta' AND messageCount > 0") ?? {
       id: '',
     };
     const about = (kind: string, sql: string): void => {
@@ -60,15 +60,15 @@ describe('a check', () => {
         }),
       ).toThrow('as it was');
     };
-    about('commit', 'UPDATE context SET createdAt = createdAt + 1 WHERE id = ?');
-    about('commit', "UPDATE context SET template = 'other' WHERE id = ?");
-    about('commit', 'UPDATE context SET artifact = artifact - 1 WHERE id = ?');
-    about('commit', 'UPDATE context SET depth = depth + 1 WHERE id = ?');
-    about('counts', 'UPDATE context SET messageCount = messageCount + 1 WHERE id = ?');
-    about('counts', 'UPDATE context SET tokenCount = tokenCount + 1 WHERE id = ?');
+    about('commit', 'UPDATE commits SET createdAt = createdAt + 1 WHERE id = ?');
+    about('commit', "UPDATE commits SET template = 'other' WHERE id = ?");
+    about('commit', 'UPDATE commits SET artifact = artifact - 1 WHERE id = ?');
+    about('commit', 'UPDATE commits SET depth = depth + 1 WHERE id = ?');
+    about('counts', 'UPDATE commits SET messageCount = messageCount + 1 WHERE id = ?');
+    about('counts', 'UPDATE commits SET tokenCount = tokenCount + 1 WHERE id = ?');
     about(
       'outline',
-      `UPDATE outline SET data = replace(data, '[[', '[["x",0,0,1,0,0,0,0],[') WHERE artifact = (SELECT artifact FROM context WHERE id = ?)`,
+      `UPDATE outline SET data = replace(data, '[[', '[["x",0,0,1,0,0,0,0],[') WHERE artifact = (SELECT artifact FROM commits WHERE id = ?)`,
     );
     expect(check(project).ok).toBe(true);
   });
@@ -80,7 +80,7 @@ describe('a check', () => {
     const raw = new Database(join(project.dir, 'stemma.db'));
     raw.unsafeMode();
     raw.pragma('writable_schema = ON');
-    raw.exec("UPDATE sqlite_schema SET sql = 'CREATE INDEX contextRun ON context(depth, run)' WHERE name = 'contextRun'");
+    raw.exec("UPDATE sqlite_schema SET sql = 'CREATE INDEX contextRun ON commits(depth, run)' WHERE name = 'contextRun'");
     raw.close();
     const again = openProject(project.dir, heldClock());
     onTestFinished(() => again.close());
@@ -108,9 +108,9 @@ describe('a repair', () => {
     const { project, folder } = sample();
     rmSync(folder, { recursive: true });
     const victim = project.db.one<{ id: ContextId; artifact: number }>(
-      "SELECT id, artifact FROM context WHERE type = 'delta' ORDER BY seq LIMIT 1 OFFSET 4",
+      "SELECT id, artifact FROM commits WHERE type = 'delta' ORDER BY seq LIMIT 1 OFFSET 4",
     );
-    const sharing = project.db.all<{ id: string }>('SELECT id FROM context WHERE artifact = ?', victim?.artifact ?? 0).map(({ id }) => id);
+    const sharing = project.db.all<{ id: string }>('SELECT id FROM commits WHERE artifact = ?', victim?.artifact ?? 0).map(({ id }) => id);
     project.db.run('UPDATE artifact SET data = CAST(zeroblob(size) AS BLOB) WHERE no = ?', victim?.artifact ?? 0);
     const result = atOnce(repairProject(project));
     expect(result.ok).toBe(false);
@@ -139,9 +139,9 @@ describe('a repair', () => {
 
   test('[S13] puts places and counts right', () => {
     const { project } = sample();
-    const rows = (): unknown => project.db.all('SELECT id, depth, messageCount, contextTokens FROM context ORDER BY seq');
+    const rows = (): unknown => project.db.all('SELECT id, depth, messageCount, contextTokens FROM commits ORDER BY seq');
     const before = rows();
-    project.db.run('UPDATE context SET depth = depth + 5, messageCount = messageCount + 1, contextTokens = 7 WHERE seq % 4 = 0');
+    project.db.run('UPDATE commits SET depth = depth + 5, messageCount = messageCount + 1, contextTokens = 7 WHERE seq % 4 = 0');
     expect(check(project).ok).toBe(false);
     expect(atOnce(repairProject(project)).ok).toBe(true);
     expect(rows()).toEqual(before);

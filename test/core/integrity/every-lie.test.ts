@@ -125,7 +125,7 @@ async function lieAbout(isMeant: (column: string) => boolean): Promise<{ readonl
     const at = key.map((name) => `${name} = ?`).join(' AND ');
     for (const column of meant) {
       // Which commit has the lowest id differs from run to run, and answers list forks and compactions apart.
-      const one = `${table}.${column}` === 'context.id' ? 'GROUP BY type, forked' : `GROUP BY "${column}" LIMIT 1`;
+      const one = `${table}.${column}` === 'commits.id' ? 'GROUP BY type, forked' : `GROUP BY "${column}" LIMIT 1`;
       const rows = raw
         .prepare(`SELECT ${key.map((name, place) => `${name} AS key${place}`).join(', ')}, "${column}" AS value FROM "${table}" ${one}`)
         .all() as Readonly<Record<string, unknown>>[];
@@ -158,7 +158,7 @@ test('[T80] no changed value is shown as true, changes an answer silently, or fa
 /** Columns that link, count or name rows, so that no name in an answer leads to the changed row. */
 const some = new Set([
   ...['membership.entity', 'contextVersion.context', 'instantiation.context', 'profile.name', 'cardVersion.card', 'experimentVerdict.verdict'],
-  ...['source.bytes', 'spaceMessage.run', 'context.id'],
+  ...['source.bytes', 'spaceMessage.run', 'commits.id'],
 ]);
 
 test('[T80] a changed link or number changes no answer silently', { timeout: 60_000 }, async () => {

@@ -51,11 +51,11 @@ function reopened(dir: string): Project {
 
 test('[T20] the columns that a commit is verified by are those of its table', () => {
   const { db } = emptyProject();
-  expect(db.all<{ name: string }>("SELECT name FROM pragma_table_info('context')").map(({ name }) => name)).toEqual([...contextColumns, 'rowSum']);
+  expect(db.all<{ name: string }>("SELECT name FROM pragma_table_info('commits')").map(({ name }) => name)).toEqual([...contextColumns, 'rowSum']);
 });
 
 test('[T20] a changed summary shows as damaged everywhere, and contexts stay readable', () => {
-  const { dir, ids, texts } = changed("UPDATE context SET summary = 'a lie' WHERE seq = 3");
+  const { dir, ids, texts } = changed("UPDATE commits SET summary = 'a lie' WHERE seq = 3");
   const project = reopened(dir);
   const { chain } = project;
   const [, , id] = ids as [ContextId, ContextId, ContextId];
@@ -70,7 +70,7 @@ test('[T20] a changed summary shows as damaged everywhere, and contexts stay rea
 });
 
 test('[T20] the summary is true again when somebody writes it, and a check finds nothing', () => {
-  const { dir, ids } = changed("UPDATE context SET summary = 'a lie' WHERE seq = 3");
+  const { dir, ids } = changed("UPDATE commits SET summary = 'a lie' WHERE seq = 3");
   const project = reopened(dir);
   const [, , id] = ids as [ContextId, ContextId, ContextId];
   const before = atOnce(repairProject(project)).problems;
@@ -88,7 +88,7 @@ test.each([
   ['its type', "type = 'dflta'"],
   ['its format', "format = 'claude-codf-v1'"],
 ])('[T20] a commit with a change of %s is refused by its name', (_, change) => {
-  const { dir, ids } = changed(`UPDATE context SET ${change} WHERE seq = 3`);
+  const { dir, ids } = changed(`UPDATE commits SET ${change} WHERE seq = 3`);
   const project = reopened(dir);
   const id = ids[2] as ContextId;
   for (const read of [() => show(project.chain, id), () => contentOf(project, id), () => history(project.chain, id)])

@@ -37,7 +37,7 @@ function make(folder: string): Made {
     const common = { type: 'delta', format: 'claude-code-v1', template: 'own', checkpoint: 'explicit' } as const;
     parent = checkpoint(project.chain, { ...common, parent, text, summary: `step ${n}`, tags: ['own'] }).id;
   }
-  const ids = project.db.all<{ id: ContextId }>('SELECT id FROM context ORDER BY seq').map(({ id }) => id);
+  const ids = project.db.all<{ id: ContextId }>('SELECT id FROM commits ORDER BY seq').map(({ id }) => id);
   const own = ids.slice(-12);
   const texts = contextsIn(project, ids);
   project.close();
@@ -129,7 +129,7 @@ describe('a repair', () => {
   });
 
   test('[T24] a changed summary leaves every context readable, and brings back the imported one', { tags: 'long' }, () => {
-    const what = { kind: 'row', table: 'context', place: 0.1, column: 18 / 27 } as const;
+    const what = { kind: 'row', table: 'commits', place: 0.1, column: 18 / 27 } as const;
     const { result, after, project } = repaired([what], scratch());
     onTestFinished(() => project.close());
     expect(after).toEqual(made.texts);
@@ -138,11 +138,11 @@ describe('a repair', () => {
 
   test('[S16, T24] a lost page costs nothing that the imported files hold', { tags: 'long' }, () => {
     const { result, after, project } = repaired(
-      pagesOf('context').map((place) => ({ kind: 'page', place })),
+      pagesOf('commits').map((place) => ({ kind: 'page', place })),
       scratch(),
     );
     onTestFinished(() => project.close());
-    const own = project.db.all<{ id: string }>("SELECT id FROM context WHERE template = 'own'");
+    const own = project.db.all<{ id: string }>("SELECT id FROM commits WHERE template = 'own'");
     for (const [context, ref] of made.texts) if (!isOwn(context)) expect([context, after.get(context)]).toEqual([context, ref]);
     // The commits that no file has are named, one by one.
     for (const id of made.own) if (!own.some((row) => row.id === id)) expect(named(result)).toContain(id);
@@ -156,7 +156,7 @@ describe('a repair', () => {
     const raw = new Database(join(dir, 'stemma.db'));
     raw.pragma('foreign_keys = OFF');
     const [, , lost = ''] = made.own;
-    raw.prepare('DELETE FROM context WHERE id = ?').run(lost);
+    raw.prepare('DELETE FROM commits WHERE id = ?').run(lost);
     raw.close();
     const project = openProject(dir, heldClock());
     onTestFinished(() => project.close());
@@ -227,7 +227,7 @@ describe('a repair of a database that lost its beginning', () => {
     await backUpNow(before);
     writeFileSync(file, turn('first', null) + turn('second', 'first done'));
     atOnce(importPaths(before.chain, { paths: [file] }));
-    const ids = before.db.all<{ id: ContextId }>('SELECT id FROM context').map(({ id }) => id);
+    const ids = before.db.all<{ id: ContextId }>('SELECT id FROM commits').map(({ id }) => id);
     const texts = contextsIn(before, ids);
     before.close();
     const project = repairIn(withoutBytes(0, 100, before.dir));

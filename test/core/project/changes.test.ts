@@ -94,7 +94,7 @@ test('[K5] the kept numbers of a project are those of its rows, also after rows 
   for (const text of ['apple', 'banana', 'cherry'])
     await client.card.add({ card: { type: 'message', authorId: 'a', content: { kind: 'text', text } } } as never);
   checkpoint(chain, { parent: null, type: 'delta', format: 'claude-code-v1', text: prompt('u', 'hi'), template: 'x', checkpoint: 'explicit' });
-  chain.db.run('UPDATE context SET entries = entries + 3 WHERE project = ?', chain.project);
+  chain.db.run('UPDATE commits SET entries = entries + 3 WHERE project = ?', chain.project);
   chain.db.run("DELETE FROM card WHERE content LIKE '%banana%'");
   // Objects that are divided, compressed, collected or lost count once, or no more.
   const { no } = chain.artifacts.put(randomBytes(2_000_000), { contentType: 'text/plain', policy: 'pin' });
@@ -106,8 +106,8 @@ test('[K5] the kept numbers of a project are those of its rows, also after rows 
   expect([counts.artifacts, bytes.logical]).toEqual([totals.objects, totals.logical]);
   const countOf = (sql: string) => chain.db.one<{ n: number }>(sql)?.n;
   expect(counts).toMatchObject({
-    commits: countOf('SELECT COUNT(*) AS n FROM context'),
-    entries: countOf('SELECT SUM(entries) AS n FROM context'),
+    commits: countOf('SELECT COUNT(*) AS n FROM commits'),
+    entries: countOf('SELECT SUM(entries) AS n FROM commits'),
     cards: countOf('SELECT COUNT(*) AS n FROM card'),
     boxes: countOf('SELECT COUNT(*) AS n FROM box'),
   });

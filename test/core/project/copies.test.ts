@@ -43,7 +43,7 @@ test('[T68] a restricted project is copied once, and again only after it changed
 
   // Its owner goes on working: a session that has it open keeps its copy, and the next one reads the new state.
   const owner = openProject(dir, Date.now);
-  owner.db.run("UPDATE context SET summary = 'changed by its owner' WHERE id = ?", tips[0]?.id ?? '');
+  owner.db.run("UPDATE commits SET summary = 'changed by its owner' WHERE id = ?", tips[0]?.id ?? '');
   owner.close();
   const third = await opened(dataDir, dir);
   expect(await third.call.context.show({ id: tips[0]?.id ?? '' })).toMatchObject({ summary: 'changed by its owner' });
@@ -72,7 +72,7 @@ test('[T68] a check looks at the project itself, and not at a kept copy of it', 
   (await opened(dataDir, dir)).engine.close();
   const [copy = ''] = copiesIn(dataDir);
   const raw = new Database(join(copy, 'stemma.db'));
-  raw.exec("UPDATE context SET summary = 'changed in the copy'");
+  raw.exec("UPDATE commits SET summary = 'changed in the copy'");
   raw.close();
   expect(await (await opened(dataDir, dir)).call.project.check({})).toMatchObject({ ok: true });
 });

@@ -33,7 +33,7 @@ test('[S11] [S17] caches are counted, dropped, and rebuilt with the same bytes',
   const { chain } = project;
   atOnce(importPaths(chain, { paths: [join(root, 'resources/sample')] }));
   const cached = () => atOnce(storageOf(project)).disk.find(({ area }) => area === 'caches')?.bytes;
-  const { id } = chain.db.one<{ id: ContextId }>('SELECT id FROM context ORDER BY depth DESC LIMIT 1') ?? { id: '' as ContextId };
+  const { id } = chain.db.one<{ id: ContextId }>('SELECT id FROM commits ORDER BY depth DESC LIMIT 1') ?? { id: '' as ContextId };
   const asked = { id, stop: 'root', format: 'openai-chat-v1' } as const;
   materialize(chain, asked);
   const { bytes } = materializedBytes(chain, asked);

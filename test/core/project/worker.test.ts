@@ -64,7 +64,7 @@ function filesOf(count: number, turns: number, filler = ''): string {
 /** All that an import writes, without what is chance. */
 const stored = ({ db }: WriteChain): unknown =>
   [
-    'SELECT seq, id, parent, artifact, summary, entries FROM context ORDER BY seq',
+    'SELECT seq, id, parent, artifact, summary, entries FROM commits ORDER BY seq',
     'SELECT no, key, size FROM artifact ORDER BY no',
     'SELECT * FROM record ORDER BY record',
     'SELECT no, path, size, hash, tips, pieces FROM source ORDER BY no',
@@ -190,7 +190,7 @@ describe('a thread that works in a project', () => {
     const run = atEnd(runInWorker(script, order(project, [folder])));
     await expect(run).rejects.toMatchObject({ hadBegun: true });
     await expect(run).rejects.toBeInstanceOf(WorkerFailed);
-    expect(project.chain.db.one('SELECT COUNT(*) AS n FROM context')).toEqual({ n: 3 });
+    expect(project.chain.db.one('SELECT COUNT(*) AS n FROM commits')).toEqual({ n: 3 });
     expect(atOnce(checkProject(project)).problems).toEqual([]);
   });
 

@@ -27,7 +27,7 @@ async function work({ chain, dir }: Project, provider: ModelProvider, policy: Ru
 /** What a reader of the project could see: it changes with each step of the work, but not with the log of a job. */
 const stateOf = ({ db }: WriteChain): string =>
   JSON.stringify([
-    db.all('SELECT COUNT(*) FROM card UNION ALL SELECT COUNT(*) FROM context UNION ALL SELECT COUNT(*) FROM spaceMessage'),
+    db.all('SELECT COUNT(*) FROM card UNION ALL SELECT COUNT(*) FROM commits UNION ALL SELECT COUNT(*) FROM spaceMessage'),
     db.all('SELECT status, waiting FROM agentTurn UNION ALL SELECT status, NULL FROM run'),
   ]);
 
@@ -61,7 +61,7 @@ function marked(choose: (body: string, mark: string) => Reply) {
 }
 
 function recorded(chain: WriteChain): string {
-  const said = chain.db.all<{ id: never }>('SELECT id FROM context').map(({ id }) => entries(chain, { id, stop: id }));
+  const said = chain.db.all<{ id: never }>('SELECT id FROM commits').map(({ id }) => entries(chain, { id, stop: id }));
   return JSON.stringify([chain.db.all('SELECT content, toolCalls FROM card'), said]);
 }
 

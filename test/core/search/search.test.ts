@@ -68,7 +68,7 @@ describe('results', () => {
     say(chain, 'op', 'NOT this OR that AND "other" (NEAR) * col:val');
     expect(found(chain, '回数')).toEqual(['ja.0']);
     expect(found(chain, 'deja')).toEqual(['fr.0']);
-    for (const text of ['NOT', 'OR that', 'NEAR(', '"other', 'col:val', '* this', "'); DROP TABLE context; --"])
+    for (const text of ['NOT', 'OR that', 'NEAR(', '"other', 'col:val', '* this', "'); DROP TABLE commits; --"])
       expect(() => query(chain, { text })).not.toThrow();
     expect(found(chain, 'NEAR(')).toEqual(['op.0']);
   });
@@ -134,7 +134,7 @@ test('a damaged object has no words, and the objects around it are found', () =>
   const chain = emptyChain();
   const ids = ['first', 'second', 'third'].map((word) => say(chain, word, `the ${word} of them`));
   chain.db.run(
-    "UPDATE artifact SET data = CAST(replace(CAST(data AS TEXT), 'second', 'secund') AS BLOB) WHERE no = (SELECT artifact FROM context WHERE id = ?)",
+    "UPDATE artifact SET data = CAST(replace(CAST(data AS TEXT), 'second', 'secund') AS BLOB) WHERE no = (SELECT artifact FROM commits WHERE id = ?)",
     ids[1]?.id ?? '',
   );
   expect([found(chain, 'first'), found(chain, 'secund'), found(chain, 'third')]).toEqual([['first.0'], [], ['third.0']]);

@@ -44,6 +44,6 @@ test('[T36] the stored first page is not shown once a commit in it is damaged', 
   importInto(chain, join(fixtures, 'claude-code'));
   for (const _ of derive(chain));
   const [row] = pageOf(chain).rows;
-  chain.db.run('UPDATE context SET rowSum = rowSum + 1 WHERE id = ?', row?.commit.id ?? '');
+  chain.db.run('UPDATE commits SET rowSum = rowSum + 1 WHERE id = ?', row?.commit.id ?? '');
   expect(pageOf(chain).rows[0]?.commit).toMatchObject({ damaged: true });
 });

@@ -76,7 +76,7 @@ describe('[W5] a collection of deleted sessions', () => {
     const { chain } = withSample();
     expect(collect(chain)).toMatchObject({ removed: 0, freedBytes: 0, deletedSessions: 0 });
     const end = readSession(chain, main).tips[0] as ContextId;
-    const { artifact } = chain.db.one<{ artifact: never }>('SELECT artifact FROM context WHERE id = ?', end) ?? { artifact: 0 as never };
+    const { artifact } = chain.db.one<{ artifact: never }>('SELECT artifact FROM commits WHERE id = ?', end) ?? { artifact: 0 as never };
     const bytes = chain.artifacts.read(artifact);
     chain.artifacts.setPolicy(artifact, 'pin', undefined);
     deleteSession(chain, { sessionId: main, deleted: true });
@@ -90,7 +90,7 @@ describe('[W5] a collection of deleted sessions', () => {
     const { chain } = project;
     atOnce(importPaths(chain, { paths: [sample] }));
     const end = readSession(chain, main).tips[0] as ContextId;
-    const { artifact } = chain.db.one<{ artifact: never }>('SELECT artifact FROM context WHERE id = ?', end) ?? { artifact: 0 as never };
+    const { artifact } = chain.db.one<{ artifact: never }>('SELECT artifact FROM commits WHERE id = ?', end) ?? { artifact: 0 as never };
     const bytes = chain.artifacts.read(artifact);
     deleteSession(chain, { sessionId: main, deleted: true });
     clock.at += 1_900_000;

@@ -67,7 +67,7 @@ describe('[T80] the watch for damaged rows', () => {
     });
     db.one('SELECT 1 FROM card');
     const read = db.damage().readBy(statements);
-    expect([...read].toSorted()).toEqual(['artifact', 'context', 'firstParentRun', 'goal', 'project', 'setting', 'source', 'ticket']);
+    expect([...read].toSorted()).toEqual(['artifact', 'commits', 'firstParentRun', 'goal', 'project', 'setting', 'source', 'ticket']);
     expect(db.damage().readBy(['SELECT nothing FROM nowhere']).size).toBeGreaterThan(40);
   });
 });

@@ -207,7 +207,7 @@ test('[S27] background work derives everything anew, outlines included', async (
   const again = await reopened(dataDir, dir);
   const { chain } = again.engine.held(dir) as Project;
   const missing = (): unknown =>
-    chain.db.one("SELECT COUNT(*) AS n FROM context c WHERE c.type = 'delta' AND NOT EXISTS (SELECT 1 FROM outline o WHERE o.artifact = c.artifact)");
+    chain.db.one("SELECT COUNT(*) AS n FROM commits c WHERE c.type = 'delta' AND NOT EXISTS (SELECT 1 FROM outline o WHERE o.artifact = c.artifact)");
   expect(missing()).not.toEqual({ n: 0 });
   for (const _ of derive(chain));
   expect(missing()).toEqual({ n: 0 });

@@ -62,7 +62,7 @@ describe('a hostile hub', () => {
     hub.add('context', { ...commit, createdAt: Number(commit.createdAt) + 1 });
     const theirs = emptyChain();
     expect((await pull(theirs, hub)).refused[0]?.reason).toContain('digest');
-    expect([count(theirs, 'context'), count(theirs, 'firstParentRun')]).toEqual([0, 0]);
+    expect([count(theirs, 'commits'), count(theirs, 'firstParentRun')]).toEqual([0, 0]);
   });
 
   test.each(['principal', 'machine', 'sessionId', 'format', 'checkpoint', 'messageCount', 'tokenCount', 'type'])(
@@ -76,7 +76,7 @@ describe('a hostile hub', () => {
       for (const theirs of [emptyChain(), emptyChain()]) {
         const { refused } = await pull(theirs, hub);
         expect(refused.map(({ reason }) => reason)).toEqual([expect.stringContaining(field)]);
-        const row = theirs.db.one<Record<string, unknown>>('SELECT * FROM context WHERE id = ?', id);
+        const row = theirs.db.one<Record<string, unknown>>('SELECT * FROM commits WHERE id = ?', id);
         expect([row?.[field], row?.summary]).toEqual([commit[field], 'said later']);
       }
     },

@@ -200,7 +200,7 @@ describe('the context to start from', () => {
 
 /** Waiting starts: who and which task. */
 const open = (chain: WriteChain) => events(chain, { state: 'waiting' }).map(({ who, task }) => `${who} ${task}`);
-const commitCount = (chain: WriteChain) => chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n;
+const commitCount = (chain: WriteChain) => chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM commits')?.n;
 
 describe('requested starts', () => {
   test('[K5] a start waits, is done by the ticket’s state, or becomes obsolete', async () => {

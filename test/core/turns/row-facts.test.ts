@@ -68,7 +68,7 @@ test('[W42] a commit without content does not keep others from having facts', ()
     checkpoint(chain, { ...shared, parent: null, text: prompt(name, name) + answer(`${name}a`, 'done', { parent: name }) });
   const [sound, damaged, gone] = [make('sound'), make('damaged'), make('gone')];
   const lose = (id: string, why: string) =>
-    chain.db.run('UPDATE artifact SET data = NULL, gone = ? WHERE no = (SELECT artifact FROM context WHERE id = ?)', why, id);
+    chain.db.run('UPDATE artifact SET data = NULL, gone = ? WHERE no = (SELECT artifact FROM commits WHERE id = ?)', why, id);
   lose(damaged.id, 'lost');
   lose(gone.id, 'expired');
   expect(rowFacts(chain, [damaged.id, sound.id, gone.id])).toMatchObject([{ id: sound.id, model: 'm' }]);

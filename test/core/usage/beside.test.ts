@@ -104,7 +104,7 @@ describe('calls beside the conversation', () => {
   test('[N16] say nothing about windows, growth and cache misses', () => {
     const chain = imported('session.jsonl', [qwen]);
     const [tip] = tips(chain, {});
-    const [compaction] = chain.db.all<{ id: NonNullable<typeof tip>['id'] }>("SELECT id FROM context WHERE type = 'compaction'");
+    const [compaction] = chain.db.all<{ id: NonNullable<typeof tip>['id'] }>("SELECT id FROM commits WHERE type = 'compaction'");
     if (!tip || !compaction) throw new Error('the session has no compaction');
     const before = usageCompaction(chain, { id: compaction.id });
     expect([before.before.counted, before.after.counted]).toEqual([1_000, 600]);

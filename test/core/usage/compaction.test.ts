@@ -189,7 +189,7 @@ function manyTimes(rounds: number): string[] {
 
 test('[N10] six compactions of one session have the counted totals and the losses of each', () => {
   const { chain } = compactionOf(manyTimes(6));
-  const rows = chain.db.all<{ id: ContextId }>("SELECT id FROM context WHERE type = 'compaction' ORDER BY seq");
+  const rows = chain.db.all<{ id: ContextId }>("SELECT id FROM commits WHERE type = 'compaction' ORDER BY seq");
   const found = rows.map(({ id }) => usageCompaction(chain, { id }));
   expect(found.map(({ before, after }) => [before.counted, after.counted])).toEqual(
     [1, 2, 3, 4, 5, 6].map((round) => [120_000 + round, 40_000 + round]),

@@ -95,7 +95,7 @@ test('[N8] a conversation is measured from its beginning once it is long; a shor
   atOnce(catchUpMeasures(chain, 192));
   // The trunk has 300 turns: sums at 192 and 256. The measures begin at the first turn.
   expect(sumsIn(chain)).toBeGreaterThanOrEqual(2);
-  expect(chain.db.all('SELECT 1 FROM entrySum WHERE context IN (SELECT seq FROM context WHERE depth IN (63, 127))').length).toBeGreaterThanOrEqual(2);
+  expect(chain.db.all('SELECT 1 FROM entrySum WHERE context IN (SELECT seq FROM commits WHERE depth IN (63, 127))').length).toBeGreaterThanOrEqual(2);
   expect(shown(chain)).toEqual(before);
 });
 

@@ -56,7 +56,7 @@ describe('prices of many calls', () => {
     const priced = () => chain.db.all('SELECT call, cost FROM usageCall ORDER BY call');
     const before = priced();
     for (const table of ['usageCopy', 'usageCall', 'usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table}`);
-    const commits = chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context ORDER BY seq').map(({ seq }) => seq);
+    const commits = chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM commits ORDER BY seq').map(({ seq }) => seq);
     countCalls(chain, commits.slice(3));
     countCalls(chain, commits.slice(0, 3));
     expect(priced()).toEqual(before);

@@ -11,7 +11,7 @@ test('[T20] a damaged commit is marked in Chain, its details and Context', { tag
   const id = tips[0]?.id ?? '';
   // A changed byte of a row, as a bad disk leaves it.
   const db = new Database(join(dir, 'stemma.db'));
-  db.prepare("UPDATE context SET summary = 'written by nobody' WHERE id = ?").run(id);
+  db.prepare("UPDATE commits SET summary = 'written by nobody' WHERE id = ?").run(id);
   db.close();
   const { url, origin } = await machine.web(dir);
   await page.goto(url);
@@ -62,7 +62,7 @@ test('a commit without its content says so in one line, and other rows keep thei
   const db = new Database(join(dir, 'stemma.db'));
   db.function('stemmaSum', { varargs: true }, () => 0);
   const lost = "data = NULL, pack = NULL, packStart = NULL, gone = 'lost'";
-  db.prepare(`UPDATE artifact SET ${lost} WHERE no = (SELECT artifact FROM context WHERE id = ?)`).run(id);
+  db.prepare(`UPDATE artifact SET ${lost} WHERE no = (SELECT artifact FROM commits WHERE id = ?)`).run(id);
   db.close();
   const derived = new Database(join(dir, readdirSync(dir).find((name) => /^derived-\d+\.db$/.test(name)) ?? 'derived'));
   derived.exec('DELETE FROM outline');

@@ -13,7 +13,7 @@ const wrong: readonly (readonly [procedure: string, input: object, status: numbe
   ['analysis.sql', { sql: "ATTACH '/etc/passwd' AS x" }, 400, /attaches a database/],
   ['analysis.sql', { sql: "SELECT load_extension('/tmp/x.so')" }, 400, /load_extension/],
   ['analysis.sql', { sql: 'PRAGMA journal_mode = DELETE' }, 400, /PRAGMA/],
-  ['analysis.sql', { sql: 'SELECT * FROM context' }, 400, /context/],
+  ['analysis.sql', { sql: 'SELECT * FROM commits' }, 400, /context/],
   ['analysis.sql', { sql: 'SELECT nothing FROM calls' }, 400, /nothing/],
   ['analysis.query', { from: 'calls', select: ['nothing'] }, 400, /no column ..nothing.*It has request_id/],
   ['analysis.query', { from: 'nowhere', select: '*' }, 400, /nowhere|sessions/],
@@ -94,7 +94,7 @@ test('[Q1] wrong questions, rules and packs are refused by the command line', { 
   expect(await machine.run('init', project)).toMatchObject({ code: 0 });
   const before = stateOf(project);
   const refusals = [
-    { words: ['sql', 'DROP TABLE context'], says: /deletes rows/ },
+    { words: ['sql', 'DROP TABLE commits'], says: /deletes rows/ },
     { words: ['sql', 'SELECT nothing FROM calls'], says: /nothing/ },
     { words: ['sql', 'DELETE FROM calls', '-o', machine.path('work', 'x.csv')], says: /cannot modify calls/ },
     { words: ['call', 'usage.sessions', '--input', '{"filter":{"from":"2026-02-01T00:00:00Z","to":"2026-01-01T00:00:00Z"}}'], says: /2026-01-01/ },

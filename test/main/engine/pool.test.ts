@@ -159,7 +159,7 @@ describe('threads that read', () => {
     await other.project.open({ dir });
     await client.project.backUp({});
     const db = new Database(join(dir, 'stemma.db'));
-    db.prepare("UPDATE context SET summary = 'written by nobody' WHERE id = ?").run(id);
+    db.prepare("UPDATE commits SET summary = 'written by nobody' WHERE id = ?").run(id);
     db.close();
     let isOver = false;
     let reads = 0;

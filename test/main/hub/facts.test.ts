@@ -102,7 +102,7 @@ describe('usage facts of a hub', () => {
     onTestFinished(() => void kept.close());
     const { stored, all } = kept
       .prepare(
-        'SELECT COUNT(DISTINCT a.no) FILTER (WHERE a.gone IS NULL) AS stored, COUNT(DISTINCT a.no) AS "all" FROM context c JOIN artifact a ON a.no = c.artifact',
+        'SELECT COUNT(DISTINCT a.no) FILTER (WHERE a.gone IS NULL) AS stored, COUNT(DISTINCT a.no) AS "all" FROM commits c JOIN artifact a ON a.no = c.artifact',
       )
       .get() as { stored: number; all: number };
     // The first commits of sessions are there for lists.

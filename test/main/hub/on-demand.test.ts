@@ -56,7 +56,7 @@ describe('a hub project that is open without a clone', () => {
     const place = { hub: hub.address, project: 'direct', token: await readerOf('direct') };
     const info = await client.team.open(place);
     const { db, project } = mine;
-    expect(info.counts.commits).toBe(db.one<{ n: number }>('SELECT count(*) AS n FROM context WHERE project = ?', project)?.n);
+    expect(info.counts.commits).toBe(db.one<{ n: number }>('SELECT count(*) AS n FROM commits WHERE project = ?', project)?.n);
     expect(JSON.stringify(await client.ticket.list({}))).toContain('Look at it');
     const away = (): number => session.project().db.one<{ n: number }>("SELECT count(*) AS n FROM artifact WHERE gone = 'evicted'")?.n ?? 0;
     expect(away()).toBeGreaterThan(5);
@@ -102,7 +102,7 @@ describe('a hub project that is open without a clone', () => {
     const { sessions } = await client.session.list({});
     const id = sessions.find(({ title }) => title === 'Fix the queue retry')?.tips[0] as never;
     const isStored = (): boolean =>
-      session.project().db.one('SELECT 1 FROM context c JOIN artifact a ON a.no = c.artifact WHERE c.id = ? AND a.gone IS NULL', id) !== undefined;
+      session.project().db.one('SELECT 1 FROM commits c JOIN artifact a ON a.no = c.artifact WHERE c.id = ? AND a.gone IS NULL', id) !== undefined;
     // While another process writes, nothing can be stored.
     const other = new Database(join(dir, 'stemma.db'));
     other.exec('BEGIN IMMEDIATE');
@@ -182,4 +182,4 @@ describe('a hub project that is open without a clone', () => {
 });
 
 const digestOf = ({ db }: ReturnType<typeof emptyChain>, id: string): string =>
-  db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE id = ?', id)?.digest.toString('hex') ?? '';
+  db.one<{ digest: Buffer }>('SELECT digest FROM commits WHERE id = ?', id)?.digest.toString('hex') ?? '';

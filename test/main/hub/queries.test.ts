@@ -70,7 +70,7 @@ describe('the queries of a hub', () => {
     for (let i = 0; i < 30; i++) parent = commitText(chain, `turn ${i}`, parent).id;
     const remote = await hub.project('walked');
     await push(chain, remote);
-    const digest = chain.db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE id = ?', parent)?.digest.toString('hex') ?? '';
+    const digest = chain.db.one<{ digest: Buffer }>('SELECT digest FROM commits WHERE id = ?', parent)?.digest.toString('hex') ?? '';
     const { token } = await hub.client().members.share({ project: 'walked', commit: digest, name: 'a link', role: 'reader' });
     const { sync } = hub.client(token);
     const walks = () => statements.mock.calls.filter(([text]) => /RECURSIVE/.test(String(text))).length;

@@ -42,7 +42,7 @@ describe('retention', () => {
     const clone = emptyChain();
     expect((await pull(clone, await hub.project('short'))).refused).toEqual([]);
     expect(digestsOf(clone)).toEqual(digestsOf(mine));
-    const contents = clone.db.all<{ id: string; gone: string | null }>('SELECT c.id, a.gone FROM context c JOIN artifact a ON a.no = c.artifact');
+    const contents = clone.db.all<{ id: string; gone: string | null }>('SELECT c.id, a.gone FROM commits c JOIN artifact a ON a.no = c.artifact');
     expect(contents).toEqual([
       { id: old.id, gone: 'expired' },
       { id: young.id, gone: null },

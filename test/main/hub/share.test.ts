@@ -31,9 +31,9 @@ async function branches(name: string) {
   const remote = await hub.project(name);
   await push(chain, remote);
   const digest = (id: string): string =>
-    (chain.db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE id = ?', id)?.digest ?? Buffer.alloc(0)).toString('hex');
+    (chain.db.one<{ digest: Buffer }>('SELECT digest FROM commits WHERE id = ?', id)?.digest ?? Buffer.alloc(0)).toString('hex');
   const hash = (id: string): string =>
-    chain.db.one<{ hash: Buffer }>('SELECT a.hash FROM context c JOIN artifact a ON a.no = c.artifact WHERE c.id = ?', id)?.hash.toString('hex') ??
+    chain.db.one<{ hash: Buffer }>('SELECT a.hash FROM commits c JOIN artifact a ON a.no = c.artifact WHERE c.id = ?', id)?.hash.toString('hex') ??
     '';
   return { chain, remote, sharedId: shared.id, shared: digest(shared.id), secretHash: hash(secret.id) };
 }
@@ -74,7 +74,7 @@ describe('a share link', () => {
     const { chain, remote } = await branches('compared');
     const ids = tips(chain, {}).map(({ id }) => id);
     const [shared = '', against = ''] = ids.map((id) =>
-      chain.db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE id = ?', id)?.digest.toString('hex'),
+      chain.db.one<{ digest: Buffer }>('SELECT digest FROM commits WHERE id = ?', id)?.digest.toString('hex'),
     );
     const evil = commitText(chain, '<script>alert(1)</script> a third branch');
     await push(chain, remote);
@@ -86,7 +86,7 @@ describe('a share link', () => {
     const html = await compared.text();
     for (const text of ['what is shared', 'what stays private', '<h1>']) expect(html).toContain(text);
     for (const text of ['<script', 'a third branch']) expect(html).not.toContain(text);
-    const digest = chain.db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE id = ?', evil.id)?.digest.toString('hex') ?? '';
+    const digest = chain.db.one<{ digest: Buffer }>('SELECT digest FROM commits WHERE id = ?', evil.id)?.digest.toString('hex') ?? '';
     const { token: hostile } = await hub.client().members.share({ project: 'compared', commit: shared, against: digest, name: 'x', role: 'reader' });
     const shown = await (await page('compared', hostile, '/page')).text();
     expect(shown).toContain('a third branch');
@@ -106,7 +106,7 @@ describe('a share link', () => {
     importInto(chain, file);
     await push(chain, await hub.project('priced'));
     const [shared = '', against = ''] = tips(chain, {}).map(({ id }) =>
-      chain.db.one<{ digest: Buffer }>('SELECT digest FROM context WHERE id = ?', id)?.digest.toString('hex'),
+      chain.db.one<{ digest: Buffer }>('SELECT digest FROM commits WHERE id = ?', id)?.digest.toString('hex'),
     );
     const { token } = await hub.client().members.share({ project: 'priced', commit: shared, against, name: 'both', role: 'reader' });
     // 1,000 tokens in for $3 and 500 out for $15 a million.

@@ -101,7 +101,7 @@ describe('sync with a hub', () => {
     expect((await pull(fromAfter, after)).refused).toEqual([]);
     expect((await pull(fromBefore, before)).refused).toEqual([]);
     for (const chain of [fromAfter, fromBefore]) expect(listSessions(chain, {}).total).toBe(2);
-    const count = (chain: WriteChain): number => chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM context')?.count ?? 0;
+    const count = (chain: WriteChain): number => chain.db.one<{ count: number }>('SELECT COUNT(*) AS count FROM commits')?.count ?? 0;
     expect([count(fromAfter), count(fromBefore)]).toEqual([6, 14]);
   });
 
@@ -280,7 +280,7 @@ describe('sync with a hub', () => {
     expect(first.pushed.items).toEqual({ context: 3 });
     expect((await pull(theirs, remote)).refused).toEqual([]);
     const everything = JSON.stringify([
-      theirs.db.all('SELECT summary, tags, principal, machine FROM context'),
+      theirs.db.all('SELECT summary, tags, principal, machine FROM commits'),
       tips(theirs, {}).map(({ id }) => textAt(theirs, id)),
     ]);
     for (const text of [secret, '/home/ada']) expect(everything).not.toContain(text);

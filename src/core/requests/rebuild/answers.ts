@@ -105,7 +105,7 @@ export function briefAnswers(chain: ReadChain, commit: CommitSeq, isRecorded: (r
 /** A count that only says where answers begin. Undefined if the formats of the context differ. */
 function briefCount(chain: ReadChain, row: ContextRow, format: string): Count | undefined {
   const hasOther = placesTowardsRoot(chain, row).some(
-    ({ run, depth }) => chain.db.one('SELECT 1 FROM context WHERE run = ? AND depth <= ? AND format <> ? LIMIT 1', run, depth, format) !== undefined,
+    ({ run, depth }) => chain.db.one('SELECT 1 FROM commits WHERE run = ? AND depth <= ? AND format <> ? LIMIT 1', run, depth, format) !== undefined,
   );
   if (hasOther) return undefined;
   let last: OutlineEntry | undefined;
@@ -270,7 +270,7 @@ function* countTo(chain: ReadChain, commit: CommitSeq, counts: Counts): Generato
 export function* statedParts(chain: ReadChain): Generator<StatedPart> {
   for (const { format, source, stated } of runtimes) {
     if (!stated) continue;
-    const rows = chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM context WHERE +project = ? AND format = ? ORDER BY seq', chain.project, format);
+    const rows = chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM commits WHERE +project = ? AND format = ? ORDER BY seq', chain.project, format);
     const current = new Map<string, StatedPart[]>();
     const counts = new Map<CommitSeq, Count>();
     for (const { seq } of rows) {

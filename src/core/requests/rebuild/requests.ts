@@ -46,7 +46,7 @@ SELECT ${callColumns
        COALESCE(NULLIF(c.sessionId, ''), x.sessionId, '') AS sessionId, c.agentId, c.source, r.requestId LIKE 'body:%' AS fromBody, x.seq AS context, x.id AS commitId, r.provider, r.replyKey
   FROM request r JOIN requestConversation c ON c.no = r.conversation
   LEFT JOIN record k ON k.project = r.project AND k.record = COALESCE(r.replyRecord, r.place)
-  LEFT JOIN context x ON x.seq = COALESCE(r.context, k.context)`;
+  LEFT JOIN commits x ON x.seq = COALESCE(r.context, k.context)`;
 
 /** Model calls in the order sent, with the proofs of this machine. The first listing after an import rebuilds them. @throws NOT_FOUND */
 export const listRequests = (chain: ReadChain, filter: RequestFilter): RequestRow[] => atOnce(requestPage(chain, filter, 0)).requests;
@@ -141,7 +141,7 @@ function commitsOf(chain: ReadChain, { id, stop, turnId, sessionId }: RequestFil
   if (named === undefined) {
     const where = sessionId === undefined ? 'project = :project' : '+project = :project AND sessionId = :sessionId';
     const values = { project: chain.project, ...(sessionId !== undefined && { sessionId }) };
-    return new Set(chain.db.rows<[CommitSeq]>(`SELECT seq FROM context WHERE ${where} ORDER BY seq`, values).flat());
+    return new Set(chain.db.rows<[CommitSeq]>(`SELECT seq FROM commits WHERE ${where} ORDER BY seq`, values).flat());
   }
   const commit = findCommit(chain, named, id === undefined ? 'turnId' : 'id');
   if (stop === undefined) return new Set([commit.seq]);
@@ -155,7 +155,7 @@ function listRows(chain: ReadChain, { id, turnId, sessionId }: RequestFilter, co
 }
 
 function rowsIn(chain: ReadChain, commits: ReadonlySet<CommitSeq>): readonly ListedCall[] {
-  const select = 'SELECT DISTINCT sessionId FROM context WHERE seq IN (SELECT value FROM json_each(?))';
+  const select = 'SELECT DISTINCT sessionId FROM commits WHERE seq IN (SELECT value FROM json_each(?))';
   const sessions = chain.db.rows<[string | null]>(select, JSON.stringify([...commits])).flat();
   const rows = sessions.every((session) => session !== null) ? sessions.flatMap((session) => rowsOfSession(chain, session)) : allRows(chain);
   return rows.filter((row) => row.context !== null && commits.has(row.context));
@@ -168,7 +168,7 @@ const rowsOfSession = (chain: ReadChain, sessionId: string): readonly ListedCall
   eachOnce([
     ...chain.db.all<ListedCall>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId),
     ...chain.db.all<ListedCall>(
-      `${selectRow} WHERE r.context IN (SELECT seq FROM context WHERE +project = ? AND sessionId = ?) AND c.sessionId <> ?`,
+      `${selectRow} WHERE r.context IN (SELECT seq FROM commits WHERE +project = ? AND sessionId = ?) AND c.sessionId <> ?`,
       chain.project,
       sessionId,
       sessionId,

@@ -26,7 +26,7 @@ export function* catchUpAnswers(chain: WriteChain): Generator<void> {
   while (pendingAnswers(chain, 1) > 0) {
     const from = progress.last(chain);
     const commits = chain.db.all<{ seq: CommitSeq }>(
-      `SELECT seq FROM context WHERE seq > ? AND +project = ? ORDER BY seq LIMIT ${commitsAtOnce}`,
+      `SELECT seq FROM commits WHERE seq > ? AND +project = ? ORDER BY seq LIMIT ${commitsAtOnce}`,
       from,
       chain.project,
     );
@@ -68,7 +68,7 @@ export interface StoredAnswer {
 
 /** The stored answers of a project or a session, oldest first, without those of commits whose calls are listed otherwise. Undefined if some are not stored. */
 export function storedAnswers(chain: ReadChain, sessionId: string | undefined, without: ReadonlySet<CommitSeq>) {
-  const among = sessionId === undefined ? '' : 'AND a.context IN (SELECT seq FROM context c WHERE +c.project = :project AND c.sessionId = :session)';
+  const among = sessionId === undefined ? '' : 'AND a.context IN (SELECT seq FROM commits c WHERE +c.project = :project AND c.sessionId = :session)';
   const where = `a.project = :project ${among} ${without.size === 0 ? '' : 'AND a.context NOT IN (SELECT value FROM json_each(:without))'}`;
   const values = {
     project: chain.project,

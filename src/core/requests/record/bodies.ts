@@ -207,7 +207,7 @@ function knownOf(chain: ReadChain, sessionId: string): Known {
   const { db, project, artifacts } = chain;
   const commits = db
     .all<{ seq: CommitSeq }>(
-      "SELECT seq FROM context WHERE +project = ? AND sessionId = ? AND format = 'claude-code-v1' ORDER BY seq",
+      "SELECT seq FROM commits WHERE +project = ? AND sessionId = ? AND format = 'claude-code-v1' ORDER BY seq",
       project,
       sessionId,
     )

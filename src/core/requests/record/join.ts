@@ -43,7 +43,7 @@ export function setAnswer(
 
 /** Connects calls that wait for their answers with the commits since shortly before a time. */
 export function joinRecent(chain: WriteChain, at: number): void {
-  const sql = 'SELECT seq FROM context WHERE +project = ? AND createdAt >= ? ORDER BY seq';
+  const sql = 'SELECT seq FROM commits WHERE +project = ? AND createdAt >= ? ORDER BY seq';
   joinAnswers(chain, chain.db.rows<[CommitSeq]>(sql, chain.project, at - recent).flat());
 }
 

@@ -166,9 +166,9 @@ function isSound(raw: SqliteDriver, mark: string | undefined): boolean {
 
 /** The number of changes of the record, and whether it has the newest commit of which the derived data knows. */
 const stateOfRecord = `(SELECT COALESCE(SUM(changes), 0) FROM main.areaCount) AS changed,
-  newest = 0 OR EXISTS (SELECT 1 FROM main.context WHERE seq = newest AND context.id = derivedFrom.id) AS isKnown`;
+  newest = 0 OR EXISTS (SELECT 1 FROM main.commits WHERE seq = newest AND commits.id = derivedFrom.id) AS isKnown`;
 
 /** SQL that stores how far the record has come, with the mark of this machine. Run it in each transaction that changes derived data. */
 export const writeFromSql = `INSERT OR REPLACE INTO derived.derivedFrom (one, mark, newest, id, changes)
   SELECT 1, COALESCE(?, (SELECT mark FROM derived.derivedFrom)), COALESCE(c.seq, 0), c.id, (SELECT COALESCE(SUM(changes), 0) FROM main.areaCount)
-    FROM (SELECT 1) LEFT JOIN (SELECT seq, id FROM main.context ORDER BY seq DESC LIMIT 1) c`;
+    FROM (SELECT 1) LEFT JOIN (SELECT seq, id FROM main.commits ORDER BY seq DESC LIMIT 1) c`;

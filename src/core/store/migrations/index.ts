@@ -37,6 +37,7 @@ import { followedHere } from './046-followed-here.js';
 import { forks } from './047-forks.js';
 import { derivedApart } from './048-derived-apart.js';
 import { sharing } from './049-sharing.js';
+import { commits } from './050-commits.js';
 
 /** Steps that changed tables which can be made again. Step 48 drops those that earlier versions of Stemma made here. */
 const derived = '-- see derived/tables.ts';
@@ -98,6 +99,7 @@ export const migrations: readonly string[] = [
   forks,
   derivedApart,
   sharing,
+  commits,
 ];
 
 export { derivedApart };

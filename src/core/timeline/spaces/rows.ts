@@ -36,7 +36,7 @@ SELECT r.no, r.runId, r.entity, e.entityId, e.name AS entityName, r.status, r."t
        r.createdAt, r.invokedAt, r.frame, r.endedAt, r.waitMessage, r.waitSpace, w.spaceId AS waitSpaceId, r.waitFor, r.waitUntil, r.waitMs, r.waits,
        r.resumed, c.id AS contextId
   FROM run r JOIN entity e ON e.no = r.entity LEFT JOIN space a ON a.no = r.activeSpace LEFT JOIN space w ON w.no = r.waitSpace
-       LEFT JOIN context c ON c.seq = r.context`;
+       LEFT JOIN commits c ON c.seq = r.context`;
 
 function required<Row>({ db, project }: ReadStore, sql: string, id: string, field: string, what: string): Row {
   const row = db.one<Row>(sql, project, id);

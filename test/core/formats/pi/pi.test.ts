@@ -50,14 +50,14 @@ describe('the tour', () => {
   test('a fork adds only what is new, in either order of import', () => {
     const chain = emptyChain();
     importInto(chain, tour);
-    const before = chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n;
+    const before = chain.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM commits')?.n;
     const result = importInto(chain, tourFork);
     expect(result.commits).toBe(1);
     expect(said(chain, result.tips.at(-1) as ContextId).slice(-2)).toEqual(['user text  In a fork', 'assistant text  OK']);
     const other = emptyChain();
     importInto(other, tourFork);
     expect(importInto(other, tour).commits).toBe(0);
-    expect(other.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM context')?.n).toBe((before ?? 0) + 1);
+    expect(other.db.one<{ n: number }>('SELECT COUNT(*) AS n FROM commits')?.n).toBe((before ?? 0) + 1);
     for (const one of [chain, other])
       for (const { sourceId, path } of listSources(one)) {
         expect(bytesOfSource(one, sourceId)).toEqual(readFileSync(path));
