@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { type AnalysisAnswer, type AnalysisFormat, analysisFormats, type BlameSpan, type OutputOf } from '../../core/contract/index.js';
+import { type AnalysisAnswer, type AnalysisFormat, analysisFormats, type BlameSpan, type InputOf, type OutputOf } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { bold, dim, line, printJson, printText, red, yellow } from '../terminal/index.js';
 import { addProjectCommand, type ProjectOptions, pathOption, withProject } from './command.js';
@@ -85,12 +85,9 @@ function showRows({ columns, rows, truncated }: AnalysisAnswer): void {
   printText(dim(`${counted(rows.length, 'row')}${truncated ? ', and more: --limit, or -o FILE for all' : ''}`));
 }
 
-interface BlameOptions extends ProjectOptions {
-  repository?: string;
+interface BlameOptions extends ProjectOptions, Omit<InputOf<'blame.notes'>, 'path'> {
   trace?: boolean;
   notes?: boolean;
-  commit?: string;
-  write?: boolean;
 }
 
 interface FindingOptions extends ProjectOptions {

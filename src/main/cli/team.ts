@@ -105,11 +105,9 @@ const addHubCommand = (program: Command, name: string, description: string): Com
     .option('--hub <hub/project>', 'the hub and the project on it, such as https://hub.example/web-shop (remembered on this machine)')
     .option(...tokenOption);
 
-interface FactsOptions {
+interface FactsOptions extends HubOptions {
   readonly to: string;
   readonly data: string;
-  readonly token?: string;
-  readonly json?: boolean;
 }
 
 async function writeFacts(from: string, { to, data, ...options }: FactsOptions): Promise<void> {

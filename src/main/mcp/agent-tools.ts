@@ -40,10 +40,7 @@ const ownRunIfAny = async (client: ContractClient, input: Record<string, unknown
 };
 
 /** Outside of a run, a call says who acts, and where. @throws NotYours */
-function requirePlace({ entityId: who, spaceId: space }: { readonly entityId?: string | undefined; readonly spaceId?: string | undefined }): {
-  readonly entityId: string;
-  readonly spaceId: string;
-} {
+function requirePlace({ entityId: who, spaceId: space }: Pick<z.output<typeof reading>, 'entityId' | 'spaceId'>) {
   if (who === undefined) throw new NotYours('Outside of a run, `entityId` says who you are.');
   if (space === undefined) throw new NotYours('You are not in a space. Name one as `spaceId`.');
   return { entityId: who, spaceId: space };

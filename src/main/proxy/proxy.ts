@@ -82,7 +82,8 @@ interface Target {
 function pass(request: IncomingMessage, response: ServerResponse, upstream: URL, { provider, rest, over }: Target): void {
   const at = new Date();
   const path = pathAt(upstream, rest);
-  const [body, reply] = [copyOf(request), emptyCopy()];
+  const [body, reply] = [emptyCopy(), emptyCopy()];
+  addTo(body, request);
   let answer: IncomingMessage | undefined;
   const send = upstream.protocol === 'https:' ? https().request : http().request;
   // Each call gets its own connection, because the server may close a kept connection just when a call is sent on it.
@@ -134,15 +135,13 @@ interface Copy {
 }
 
 const emptyCopy = (): Copy => ({ chunks: [], size: 0 });
-const copyOf = (stream: IncomingMessage): Copy => addTo(emptyCopy(), stream);
 
-function addTo(copy: Copy, stream: IncomingMessage): Copy {
+function addTo(copy: Copy, stream: IncomingMessage): void {
   stream.on('data', (chunk: Buffer) => {
     copy.size += chunk.length;
     if (copy.size <= maxCopyBytes) copy.chunks.push(chunk);
     else copy.chunks.length = 0;
   });
-  return copy;
 }
 
 /** The paths of calls to a model. Other paths count tokens or list models. */
