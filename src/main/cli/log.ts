@@ -1,21 +1,5 @@
 import type { CommitType, GraphRow } from '../../core/contract/index.js';
-import {
-  bold,
-  cyan,
-  dim,
-  join,
-  line,
-  magenta,
-  type Paint,
-  type Printable,
-  printJson,
-  printText,
-  red,
-  say,
-  type Text,
-  terminalColumns,
-  yellow,
-} from '../terminal/index.js';
+import { bold, cyan, dim, join, line, magenta, printJson, printText, red, say, type Text, terminalColumns, yellow } from '../terminal/index.js';
 import { counted, firstLine, grouped, writeTime } from './numbers.js';
 
 /** The page of the graph for `--limit`. */
@@ -80,7 +64,7 @@ function bendLine(edges: GraphRow['edges']): Text {
 function describeRow(row: GraphRow, room: number, now: Date): Text {
   const { commit } = row;
   const compacted = row.replacedTokens === undefined ? '' : ` ${compactedText(row)}`;
-  const badges: Printable[] = [
+  const badges = [
     row.tipOf === undefined ? '' : bold(`[${firstLine(row.tipOf, 40)}] `),
     commit.type === 'compaction' ? magenta(`compaction${compacted} `) : '',
     row.forked ? cyan('fork ') : '',
@@ -102,5 +86,5 @@ function compactedText({ compacted, replacedTokens = 0, contextTokens }: GraphRo
   return `${side(compacted?.before, replacedTokens)} → ${side(compacted?.after, contextTokens)} tokens`;
 }
 
-const laneColors: readonly Paint[] = [yellow, cyan, magenta];
-const laneColor = (lane: number): Paint => laneColors[lane % laneColors.length] as Paint;
+const laneColors = [yellow, cyan, magenta] as const;
+const laneColor = (lane: number) => laneColors[lane % laneColors.length] ?? yellow;

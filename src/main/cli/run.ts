@@ -33,15 +33,7 @@ const maxEndMs = 5_000;
 
 const sayNotRecorded = (error: Error): void => say(line`stemma: this run is not recorded: ${error.message}`);
 
-interface Recording {
-  /** Additional variables of the command's environment. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Reads the command's standard output if the agent reports its session only there. */
-  readonly onOutput?: (part: Buffer) => void;
-  end(): Promise<void>;
-}
-
-async function beginRecording(command: readonly string[], options: CliRunOptions): Promise<Recording> {
+async function beginRecording(command: readonly string[], options: CliRunOptions) {
   const connection = await connectThread();
   try {
     const { dir } = await openTarget(connection.client, options);
@@ -55,9 +47,11 @@ async function beginRecording(command: readonly string[], options: CliRunOptions
     const recorder = options.record ? await startRecorder(connection.client, upstreamsOf(process.env)) : undefined;
     const bodies = recorder && agent === 'claude-code' ? bodyFiles(process.env) : undefined;
     return {
+      /** Additional variables of the command's environment. */
       env: { ...(recorder && addressesOf(recorder)), ...bodies?.env },
-      ...(stream && { onOutput: stream.take }),
-      async end() {
+      /** Reads the command's standard output if the agent reports its session only there. */
+      onOutput: stream?.take,
+      async end(): Promise<void> {
         await recorder?.close();
         await endRecording(connection, dir, bodies);
         stream?.remove();

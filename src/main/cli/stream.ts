@@ -8,25 +8,17 @@ import { findDataDir } from '../launch/index.js';
 /** Turns a line of an agent's output into lines of a transcript; undefined for a line without content of the session. */
 export type StreamReader = (line: string) => { readonly sessionId: string; readonly lines: string } | undefined;
 
-/** A transcript that is written from an agent's standard output while the agent runs. */
-export interface StreamTranscript {
-  /** The folder that capture follows. */
-  readonly folder: string;
-  /** Adds the next part of the output, which may end inside a line. */
-  take(part: Buffer): void;
-  /** Removes the transcript after the project has stored its content. */
-  remove(): void;
-}
-
-/** Opens a transcript in a new folder below Stemma's own folder. */
-export function streamTranscript(read: StreamReader): StreamTranscript {
+/** Opens a transcript that is written from an agent's standard output while the agent runs, in a new folder below Stemma's own. */
+export function streamTranscript(read: StreamReader) {
   const folder = join(findDataDir(), 'streams', randomUUID());
   makeFolders(folder);
   /** The beginning of a line whose end has not arrived yet. */
   let pending: Buffer[] = [];
   return {
+    /** The folder that capture follows. */
     folder,
-    take: (part) => {
+    /** Adds the next part of the output, which may end inside a line. */
+    take: (part: Buffer): void => {
       const end = part.lastIndexOf(0x0a) + 1;
       if (end === 0) return void pending.push(part);
       const lines = Buffer.concat([...pending, part.subarray(0, end)]).toString('utf8');
@@ -37,7 +29,8 @@ export function streamTranscript(read: StreamReader): StreamTranscript {
           appendFileSync(join(folder, `${found.sessionId}.jsonl`), found.lines, { mode: privateFile });
       }
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    /** Removes the transcript after the project has stored its content. */
+    remove: (): void => rmSync(folder, { recursive: true, force: true }),
   };
 }
 

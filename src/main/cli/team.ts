@@ -6,16 +6,7 @@ import { type HubPlace, hubPlaceOf, type InputOf } from '../../core/contract/ind
 import type { startHub } from '../hub/index.js';
 import { type ContractClient, findDataDir } from '../launch/index.js';
 import { dim, line, printJson, printText, red, say } from '../terminal/index.js';
-import {
-  addProjectCommand,
-  jsonOption,
-  openChosen,
-  type ProjectOptions,
-  untilStopped,
-  withEngine,
-  withProject,
-  withStoppableProject,
-} from './command.js';
+import { addProjectCommand, jsonOption, type ProjectOptions, untilStopped, withEngine, withProject, withStoppableProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted, size } from './numbers.js';
 import { portNumber } from './option-values.js';
@@ -157,7 +148,7 @@ async function clone(from: string, dir: string, options: HubOptions): Promise<vo
   await withEngine(async ({ client }) => {
     const name = basename(resolve(dir)).replace(/\.stemma$/, '');
     const info = await client.project.create({ dir: resolve(dir), name });
-    await openChosen(client, info.dir, {});
+    await client.project.open({ dir: info.dir });
     await client.team.connect({ ...place, token });
     const pulled = await client.team.pull({}).catch((error: unknown) => {
       say(line`The clone in ${info.dir} is not complete. Go on with: stemma pull --project ${info.dir}`);

@@ -4,7 +4,7 @@
 export { protectFiles } from './access.js';
 export { commandOf, endProcess, goFirst, goSecond, isRoot, isRunning, limitMemory, processesIn } from './processes.js';
 export { findProgram, launchOf, type ProgramSearch } from './programs.js';
-export { type Ended, endBySignal, endLike, forwardSignals, onEndSignal, onReload, type SignalWatch } from './signals.js';
+export { type Ended, endBySignal, endLike, forwardSignals, onEndSignal, onReload } from './signals.js';
 export { type Piped, programOutput, runBeside, runForPerson, runShell, setVariables, startPiped } from './start.js';
 export { openTerminal, terminalFor } from './terminals.js';
 export { wslHomes } from './wsl.js';

@@ -9,18 +9,12 @@ type EndSignal = (typeof endSignals)[number];
 /** The time limit of an orderly end, in milliseconds. */
 const graceMs = 3_000;
 
-export interface SignalWatch {
-  came(): EndSignal | undefined;
-  /** Removes the handlers, so that a signal ends the process at once again. */
-  close(): void;
-}
-
 /**
  * Calls `end` at the first signal that asks this process to end. A second signal or the end of the grace period ends the process at once, because a
  * thread may be in a read that never returns. Works only while the main thread is not blocked. A server that `reloads` does not end when it is asked
  * to read its files again.
  */
-export function onEndSignal(end: () => void, { reloads = false } = {}): SignalWatch {
+export function onEndSignal(end: () => void, { reloads = false } = {}) {
   const signals = endSignals.filter((signal) => !(reloads && signal === 'SIGHUP'));
   let came: EndSignal | undefined;
   let deadline: NodeJS.Timeout | undefined;
@@ -35,7 +29,8 @@ export function onEndSignal(end: () => void, { reloads = false } = {}): SignalWa
   for (const signal of signals) process.on(signal, handle);
   return {
     came: () => came,
-    close: () => {
+    /** Removes the handlers, so that a signal ends the process at once again. */
+    close: (): void => {
       clearTimeout(deadline);
       for (const signal of signals) process.off(signal, handle);
     },

@@ -3,15 +3,10 @@ import { type ClientKind, type EngineOptions, startWorker, type WorkerEngine } f
 import { line, say } from '../terminal/index.js';
 
 /** The host's engine. If it ends unexpectedly, the next connection starts it again. */
-export interface Engines {
-  /** @throws Error when the engine cannot start. */
-  start(): Promise<void>;
-  connect(caller: ClientKind): Promise<MessagePort>;
-  close(): Promise<void>;
-}
+export type Engines = ReturnType<typeof openEngines>;
 
 /** No engine runs until the first start or connection. */
-export function openEngines(options: EngineOptions): Engines {
+export function openEngines(options: EngineOptions) {
   let running: Promise<WorkerEngine> | undefined;
   const engine = (): Promise<WorkerEngine> => {
     if (running) return running;
@@ -25,8 +20,9 @@ export function openEngines(options: EngineOptions): Engines {
     return starting;
   };
   return {
-    start: async () => void (await engine()),
-    connect: async (caller) => (await engine()).connect(caller),
-    close: async () => await (await running)?.close(),
+    /** @throws Error when the engine cannot start. */
+    start: async (): Promise<void> => void (await engine()),
+    connect: async (caller: ClientKind): Promise<MessagePort> => (await engine()).connect(caller),
+    close: async (): Promise<void> => await (await running)?.close(),
   };
 }

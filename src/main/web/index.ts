@@ -3,4 +3,4 @@
 // It implements no procedure: it passes frames and calls to the engine on its own thread.
 
 export { type Host, type HostOptions, isLoopback, startHost } from './host.js';
-export { type BearerFile, type ServeOptions, serveWindow, writeBearerFile } from './serve-window.js';
+export { type ServeOptions, serveWindow, writeBearerFile } from './serve-window.js';

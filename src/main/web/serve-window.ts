@@ -51,20 +51,15 @@ export async function serveWindow({ paths, version, port, address, open, bearerF
   await ended.promise;
 }
 
-export interface BearerFile {
-  /** Removes the file: its bearer stops working with the host. */
-  remove(): void;
-}
-
 /** Writes the bearer, without a newline, into a new file that only its owner can read. @throws Error if it exists or cannot be written */
-export function writeBearerFile(path: string, bearer: string): BearerFile {
+export function writeBearerFile(path: string, bearer: string) {
   const file = openNew(path);
   writeSync(file, bearer);
   fsyncSync(file);
   closeSync(file);
   return {
-    // Somebody may have removed the file already.
-    remove: () => attempt(() => unlinkSync(path)),
+    /** Removes the file, if nobody has: its bearer stops working with the host. */
+    remove: (): void => attempt(() => unlinkSync(path)),
   };
 }
 

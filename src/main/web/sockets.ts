@@ -7,17 +7,12 @@ import { maxFrameBytes } from '../launch/index.js';
 /** The most bytes of answers that wait for a slow client. */
 const maxBacklog = 256 * 1024 * 1024;
 
-export interface Sockets {
-  /** Upgrades a request that was let in and carries its frames to the port of an engine. */
-  accept(request: IncomingMessage, socket: Duplex, head: Buffer, connect: () => Promise<MessagePort>): void;
-  close(): void;
-}
-
 /** Makes a server for WebSockets whose callers are authenticated already. */
-export function openSockets(): Sockets {
+export function openSockets() {
   const server = new WebSocketServer({ noServer: true, maxPayload: maxFrameBytes, perMessageDeflate: false });
   return {
-    accept: (request, socket, head, connect) =>
+    /** Upgrades a request that was let in and carries its frames to the port of an engine. */
+    accept: (request: IncomingMessage, socket: Duplex, head: Buffer, connect: () => Promise<MessagePort>): void =>
       server.handleUpgrade(request, socket, head, (ws) => {
         // `ws` emits this if frames break the protocol, and closes the connection itself.
         ws.on('error', () => ws.terminate());
@@ -31,7 +26,7 @@ export function openSockets(): Sockets {
           (error: Error) => end(ws, 1011, `The engine did not start: ${error.message}`),
         );
       }),
-    close: () => {
+    close: (): void => {
       for (const ws of server.clients) end(ws, 1001, 'Stemma stopped.');
     },
   };
