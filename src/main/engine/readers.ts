@@ -5,25 +5,7 @@ import { built, type Frame } from '../launch/index.js';
 import { answeredBy, beginsStream, brokenStream, type CallFrame, continued, eventIn, stoppedBy } from './frames.js';
 import { type Aid, type FromReader, mostReaders, type ReaderOrder, type ToReader } from './pool.js';
 
-export interface Readers {
-  /** Passes a call to a free thread. If none is free for a moment, another starts; at `mostReaders`, the one with the fewest calls takes it. */
-  call(connection: number, call: CallFrame, frame: Frame): void;
-  /** Passes on a message that belongs to an earlier call. */
-  continue(connection: number, frame: Frame): void;
-  /** Starts the first thread, so that the first call finds it running. */
-  wake(): void;
-  end(connection: number): void;
-  /** Tells the threads that the project is elsewhere now, or that its access changed. Calls that wait after `leave` are answered. */
-  move(place: ReadPlace | undefined): void;
-  live(tips: readonly string[]): void;
-  aided(reader: number, number: number, answer: Settled): void;
-  /** Resolves when every thread has closed the project. Calls wait until `move`. */
-  leave(): Promise<void>;
-  /** Says how many projects have threads for reading, which share the memory for caches. */
-  share(projects: number): void;
-  caches(): CacheSize[];
-  close(): void;
-}
+export type Readers = ReturnType<typeof openReaders>;
 
 export interface ReadersOptions {
   readonly dataDir: string;
@@ -65,7 +47,7 @@ interface Reader {
 }
 
 /** Opens the threads that read a project. None starts before the first call. Long because all of it concerns the same list of threads. */
-export function openReaders(options: ReadersOptions): Readers {
+export function openReaders(options: ReadersOptions) {
   const { answer, ask, giveUp } = options;
   let { place, projects } = options;
   let tips: readonly string[] = [];
@@ -203,41 +185,46 @@ export function openReaders(options: ReadersOptions): Readers {
   }
 
   return {
-    call: (connection, call, frame) => {
+    /** Passes a call to a free thread. If none is free for a moment, another starts; at `mostReaders`, the one with the fewest calls takes it. */
+    call: (connection: number, call: CallFrame, frame: Frame): void => {
       waiting.push({ connection, frames: [frame], call, lost: 0 });
       giveNext();
     },
-    continue: (connection, frame) => {
+    /** Passes on a message that belongs to an earlier call. */
+    continue: (connection: number, frame: Frame): void => {
       const stopped = stoppedBy(frame);
       if (stopped !== undefined) for (const { streams } of readers) streams.delete(`${connection} ${stopped}`);
       for (const open of waiting) if (open.connection === connection) open.frames.push(frame);
       all({ kind: 'frame', connection, frame });
     },
-    wake: () => {
+    /** Starts the first thread, so that the first call finds it running. */
+    wake: (): void => {
       if (readers.length === 0) start();
     },
-    end: (connection) => {
+    end: (connection: number): void => {
       waiting = waiting.filter((open) => open.connection !== connection);
       for (const { open, streams } of readers)
         for (const calls of [open, streams]) for (const [name, call] of calls) if (call.connection === connection) calls.delete(name);
       all({ kind: 'end', connection });
       giveNext();
     },
-    move: (to) => {
+    /** Tells the threads that the project is elsewhere now, or that its access changed. Calls that wait after `leave` are answered. */
+    move: (to: ReadPlace | undefined): void => {
       place = to;
       isLeft = false;
       all({ kind: 'place', place });
       giveNext();
     },
-    live: (now) => {
+    live: (now: readonly string[]): void => {
       tips = now;
       all({ kind: 'live', tips });
     },
-    aided: (reader, number, given) => {
+    aided: (reader: number, number: number, given: Settled): void => {
       const asked = readers.find((each) => each.number === reader);
       if (asked) say(asked, { kind: 'aided', number, answer: given });
     },
-    leave: async () => {
+    /** Resolves when every thread has closed the project. Calls wait until `move`. */
+    leave: async (): Promise<void> => {
       isLeft = true;
       await Promise.all(
         readers.map((reader) => {
@@ -247,12 +234,13 @@ export function openReaders(options: ReadersOptions): Readers {
         }),
       );
     },
-    share: (given) => {
+    /** Says how many projects have threads for reading, which share the memory for caches. */
+    share: (given: number): void => {
       if (given !== projects) all({ kind: 'share', projects: given });
       projects = given;
     },
-    caches: () => readers.flatMap(({ cache }) => cache ?? []),
-    close: () => {
+    caches: (): CacheSize[] => readers.flatMap(({ cache }) => cache ?? []),
+    close: (): void => {
       isClosed = true;
       clearTimeout(patience);
       for (const reader of readers) forget(reader);

@@ -2,21 +2,17 @@ import { bearerIn, closeNow, isOurs, isSame, limitSilent, listen, serverOptions 
 import { answerExport, isExportPath } from './answer.js';
 import { openReceiver, type ReceiverOptions } from './receiver.js';
 
-export interface ServerOptions extends ReceiverOptions {
-  /** The secret that exporters send as a bearer token. */
-  readonly token: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-}
-
 export interface RunningServer {
   readonly port: number;
   /** Ends all connections, and resolves when all received spans are stored. */
   close(): Promise<void>;
 }
 
-/** Starts a receiver on 127.0.0.1. Rejects if the port is in use. */
-export async function startOtlp(options: ServerOptions): Promise<RunningServer> {
+/**
+ * Starts a receiver on 127.0.0.1. Rejects if the port is in use.
+ * @param options `token`: the secret that exporters send as a bearer. `port`: 0 takes any free port.
+ */
+export async function startOtlp(options: ReceiverOptions & { readonly token: string; readonly port: number }): Promise<RunningServer> {
   const receiver = openReceiver(options);
   // As in the web host: an import of this module would load all of Node's code for the network.
   const server = process.getBuiltinModule('node:http').createServer(serverOptions(), (request, response) => {

@@ -2,13 +2,7 @@ import { createInterface } from 'node:readline';
 import { isObject, type Json, type JsonObject, parseJson, StemmaError } from '../../core/base/index.js';
 import { startPiped } from '../system/index.js';
 
-export interface LineProgram {
-  send(message: object): void;
-  /** The messages until the program ends. @throws UNAVAILABLE if it ends with an error; the signal's reason if the signal aborts */
-  messages(): AsyncGenerator<JsonObject>;
-  /** Tells the program that no more messages will come. */
-  end(): void;
-}
+export type LineProgram = ReturnType<typeof startLines>;
 
 /** A member that is an object. */
 export function objectAt(value: Json | undefined, key: string): JsonObject | undefined {
@@ -29,13 +23,7 @@ export const numberIn = (value: Json | undefined): number | null => (typeof valu
 const keptError = 2_000;
 
 /** Starts a program, killed with all that it started when the signal aborts or this process ends. @throws UNAVAILABLE if it cannot start */
-export function startLines(
-  title: string,
-  command: string,
-  args: readonly string[],
-  place: Parameters<typeof startPiped>[2],
-  signal: AbortSignal,
-): LineProgram {
+export function startLines(title: string, command: string, args: readonly string[], place: Parameters<typeof startPiped>[2], signal: AbortSignal) {
   const { child, kill } = startOrRefuse(title, () => startPiped(command, args, place));
   let problem = '';
   let isEnded = false;
@@ -62,9 +50,11 @@ export function startLines(
     wake();
   });
   return {
-    send: (message) => void child.stdin.write(`${JSON.stringify(message)}\n`),
-    end: () => child.stdin.end(),
-    async *messages() {
+    send: (message: object): void => void child.stdin.write(`${JSON.stringify(message)}\n`),
+    /** Tells the program that no more messages will come. */
+    end: (): void => void child.stdin.end(),
+    /** The messages until the program ends. @throws UNAVAILABLE if it ends with an error; the signal's reason if the signal aborts */
+    async *messages(): AsyncGenerator<JsonObject> {
       try {
         for (;;) {
           for (let message = queue.shift(); message; message = queue.shift()) yield message;

@@ -9,15 +9,12 @@ import { answerExport, openReceiver, type Receiver } from '../otlp/index.js';
 import { line, say } from '../terminal/index.js';
 
 /** Receives spans on the web host, into the project that it was started with, else into the person's own. */
-export interface SpanDoor {
-  answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void>;
-  close(): Promise<void>;
-}
+export type SpanDoor = ReturnType<typeof openSpanDoor>;
 
 /** `connect` opens a connection to the engine, and `dataDir` is Stemma's own folder. Nothing starts before the first export. */
-export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: string, project: string | null): SpanDoor {
-  let opened: ReturnType<typeof open> | undefined;
-  const open = async (): Promise<{ readonly receiver: Receiver; readonly port: MessagePort }> => {
+export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: string, project: string | null) {
+  let opened: Promise<{ readonly receiver: Receiver; readonly port: MessagePort }> | undefined;
+  const open = async () => {
     const port = await connect();
     const client: ContractClient = createORPCClient(new RPCLink({ port: port as never }));
     port.start();
@@ -30,7 +27,7 @@ export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: strin
     return { receiver, port };
   };
   return {
-    async answer(request, response, path) {
+    async answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
       // If the project could not be opened, the next export tries again.
       opened ??= open().catch((error: unknown) => {
         opened = undefined;
@@ -38,7 +35,7 @@ export function openSpanDoor(connect: () => Promise<MessagePort>, dataDir: strin
       });
       await answerExport(request, response, path, (await opened).receiver);
     },
-    async close() {
+    async close(): Promise<void> {
       const running = await opened?.catch(() => undefined);
       await running?.receiver.flush();
       running?.port.close();
