@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { handedWords } from '../../src/renderer/views/inspector/CommitFacts';
 import { toolCounts } from '../../src/renderer/views/inspector/ContextSummary';
-import { handedWords } from '../../src/renderer/views/inspector/Handed';
 import { call, outlineRow, result } from './make';
 
 test('tool calls are counted by tool, most frequent first', () => {

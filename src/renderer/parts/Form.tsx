@@ -104,7 +104,6 @@ function useForm(spec: FormSpec, onDone: () => void) {
   return { form, values, isChanged, reset, problem, busy, submit, change };
 }
 
-/** A form as a sheet. */
 export function FormSheet({ form: spec, onClose }: { form: FormSpec; onClose: () => void }) {
   const id = useId();
   const { form, values, isChanged, reset, problem, busy, submit, change } = useForm(spec, onClose);
@@ -116,10 +115,9 @@ export function FormSheet({ form: spec, onClose }: { form: FormSpec; onClose: ()
         <>
           {spec.draft !== undefined && isChanged && <Button look="plain" label="Start over" onClick={reset} />}
           <span className="grow" />
-          <Button label="Cancel" onClick={onClose} />
-          <Button type="submit" form={id} look="primary" label={spec.action} disabled={busy} />
         </>
       }
+      action={{ label: spec.action, type: 'submit', form: id, disabled: busy }}
     >
       <form id={id} ref={form} className="form stack gap-12" aria-label={spec.title} onSubmit={(event) => void submit(event)} noValidate>
         {spec.intro && <p className="muted">{spec.intro}</p>}

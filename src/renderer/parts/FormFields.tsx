@@ -2,7 +2,7 @@ import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { type InputHTMLAttributes, useId, useState } from 'react';
 import { type FormField, type FormOption, type FormValue, type FormValues, optionsOf, picksIn, useProject, useQuery } from '../state';
 import { IconButton, LinkButton } from './buttons';
-import { Checkbox, SearchField } from './controls';
+import { Checkbox, Input, SearchField, Select, TextArea } from './controls';
 import { describeProblem } from './problem';
 
 interface FieldProps {
@@ -14,7 +14,6 @@ interface FieldProps {
   readonly onChange: (value: FormValue) => void;
 }
 
-/** A field with its label, its hint and its error. */
 export function FieldView({ field, value, values, problem, onChange }: FieldProps) {
   const id = useId();
   const notes = `${id}-notes`;
@@ -69,50 +68,22 @@ const inputs: Partial<Record<NonNullable<FormField['kind']>, InputHTMLAttributes
 };
 
 function Control({ id, field, value, options, described, onChange }: ControlProps) {
-  const common = {
-    id,
-    value,
-    placeholder: field.placeholder,
-    ...described,
-    onChange: (event: { target: { value: string } }) => onChange(event.target.value),
-  };
+  const { placeholder } = field;
+  const common = { id, value, ...described, onChange };
   const rows = (most: number): number => Math.max(4, Math.min(most, value.split('\n').length + 1));
   switch (field.kind) {
     case 'long':
-      return <textarea className="field" rows={rows(16)} {...common} />;
+      return <TextArea rows={rows(16)} placeholder={placeholder} {...common} />;
     case 'code':
-      return <textarea className="field mono" rows={rows(20)} spellCheck={false} wrap="off" {...common} />;
+      return <TextArea className="mono" rows={rows(20)} spellCheck={false} wrap="off" placeholder={placeholder} {...common} />;
     case 'choice': {
-      const { placeholder, ...rest } = common;
-      const isKnown = options?.some((option) => option.value === value);
-      return (
-        <select className="field" {...rest}>
-          {(!isKnown || placeholder) && (
-            <option value={isKnown ? '' : value}>{options ? (isKnown ? placeholder : value || (placeholder ?? 'Choose…')) : 'Loading…'}</option>
-          )}
-          {options?.map((option) => (
-            <option key={option.value} value={option.value}>
-              {option.name}
-            </option>
-          ))}
-        </select>
-      );
+      const all = options?.map((option) => [option.value, option.name] as const) ?? [];
+      if (!all.some(([known]) => known === value)) all.unshift([value, options ? value || (placeholder ?? 'Choose…') : 'Loading…']);
+      else if (placeholder) all.unshift(['', placeholder]);
+      return <Select options={all} {...common} />;
     }
     default:
-      return (
-        <>
-          <input className="field" list={options && `${id}-options`} {...inputs[field.kind ?? 'text']} {...common} />
-          {options && (
-            <datalist id={`${id}-options`}>
-              {options.map((option) => (
-                <option key={option.value} value={option.value}>
-                  {option.name}
-                </option>
-              ))}
-            </datalist>
-          )}
-        </>
-      );
+      return <Input suggestions={options} placeholder={placeholder} {...inputs[field.kind ?? 'text']} {...common} />;
   }
 }
 

@@ -31,7 +31,6 @@ export interface Canvas {
   color(name: string): string;
 }
 
-/** Clears a canvas and gives it this size. */
 function clearCanvas(element: HTMLCanvasElement, width: number, height: number): Canvas | undefined {
   const context = element.getContext('2d');
   if (!context) return undefined;

@@ -1,7 +1,7 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { Copy, X } from 'lucide-react';
 import { type ComponentProps, type ReactNode, useId, useRef } from 'react';
-import { copy } from '../state';
+import { copy, type FormOption } from '../state';
 import { Button, type Icon, IconButton } from './buttons';
 import { ConfirmWrite } from './ConfirmWrite';
 import { instant, shortId, when } from './numbers';
@@ -70,7 +70,7 @@ interface SheetProps {
   /** What is below the content, before the buttons of `action`. */
   readonly footer?: ReactNode;
   /** What the sheet is for: its button, beside one that closes the sheet. */
-  readonly action?: { readonly label: string; readonly icon?: Icon; readonly disabled?: boolean; readonly run: () => void };
+  readonly action?: Pick<ComponentProps<typeof Button>, 'label' | 'icon' | 'disabled' | 'type' | 'form' | 'onClick'> | undefined;
 }
 
 /** A modal dialog. It holds the focus until it is closed. */
@@ -97,9 +97,7 @@ export function Sheet({ title, kind = 'dialog', onClose, children, footer, actio
               {action && (
                 <>
                   <Button label="Cancel" onClick={onClose} />
-                  <Button look="primary" disabled={action.disabled} onClick={action.run} {...(action.icon && { icon: action.icon })}>
-                    {action.label}
-                  </Button>
+                  <Button look="primary" {...action} />
                 </>
               )}
             </div>
@@ -146,17 +144,19 @@ export function Copyable({ text, label }: { text: string; label: string }) {
   );
 }
 
-interface SelectProps<V extends string> extends Omit<ComponentProps<'select'>, 'onChange' | 'value'> {
+interface Labels {
   /** The name of the field, if no element labels it. */
   readonly label?: string;
   /** Words before the field, which label it. */
   readonly before?: string;
+}
+
+interface SelectProps<V extends string> extends Labels, Omit<ComponentProps<'select'>, 'onChange' | 'value'> {
   readonly value?: V;
   readonly options: readonly (readonly [value: string, name: string, isDisabled?: boolean])[];
   readonly onChange?: (value: V) => void;
 }
 
-/** A field whose value is one of the options. */
 export const Select = <V extends string>({ label, before, className, options, onChange, ...rest }: SelectProps<V>) =>
   labeled(
     before,
@@ -169,12 +169,7 @@ export const Select = <V extends string>({ label, before, className, options, on
     </select>,
   );
 
-/** The properties of a field for text. `label` is its name, if no element labels it, and `before` are words before the field that do. */
-type TextProps<Tag extends 'input' | 'textarea'> = Omit<ComponentProps<Tag>, 'onChange'> & {
-  readonly label?: string;
-  readonly before?: string;
-  readonly onChange: (text: string) => void;
-};
+type TextProps<Tag extends 'input' | 'textarea'> = Labels & Omit<ComponentProps<Tag>, 'onChange'> & { readonly onChange: (text: string) => void };
 
 const fieldClass = (className: string | undefined): string => (className ? `field ${className}` : 'field');
 
@@ -190,14 +185,8 @@ const labeled = (before: string | undefined, field: ReactNode) =>
   );
 
 /** A field for one line of text. `suggestions` are texts to choose from. */
-export function Input({
-  label,
-  before,
-  className,
-  suggestions,
-  onChange,
-  ...rest
-}: TextProps<'input'> & { suggestions?: readonly string[] | undefined }) {
+export function Input(props: TextProps<'input'> & { suggestions?: readonly (string | FormOption)[] | undefined }) {
+  const { label, before, className, suggestions, onChange, ...rest } = props;
   const id = useId();
   const list = suggestions && id;
   return labeled(
@@ -206,16 +195,20 @@ export function Input({
       <input className={fieldClass(className)} aria-label={label} list={list} onChange={(event) => onChange(event.target.value)} {...rest} />
       {suggestions && (
         <datalist id={list}>
-          {suggestions.map((text) => (
-            <option key={text} value={text} />
-          ))}
+          {suggestions.map((one) => {
+            const { value, name = undefined } = typeof one === 'string' ? { value: one } : one;
+            return (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            );
+          })}
         </datalist>
       )}
     </>,
   );
 }
 
-/** A field for several lines of text. */
 export const TextArea = ({ label, className, onChange, ...rest }: TextProps<'textarea'>) => (
   <textarea className={fieldClass(className)} aria-label={label} onChange={(event) => onChange(event.target.value)} {...rest} />
 );

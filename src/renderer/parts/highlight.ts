@@ -36,7 +36,6 @@ const loaders: Record<string, () => Promise<unknown>> = {
   yaml: () => import('shiki/langs/yaml.mjs'),
 };
 
-/** Other names of languages. */
 const aliases = new Map(
   Object.entries({
     bash: 'sh shell zsh console',

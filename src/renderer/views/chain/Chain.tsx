@@ -1,7 +1,8 @@
-import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { FolderInput } from 'lucide-react';
 import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
-import { Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, runByKey, Unread, WithContextMenu } from '../../parts';
+import { Button, Empty, Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, runByKey, Unread, WithContextMenu } from '../../parts';
 import { go, move, route, useLosses, useNavigation, useRowFacts, useTicketsAtCommits, useUi } from '../../state';
 import { commitActions } from '../actions';
 import { ChainRows } from './ChainRows';
@@ -9,12 +10,12 @@ import { ChainTools, TwoSelected } from './ChainTools';
 import { ChainHead } from './CommitRow';
 import { graphWidth, rowHeight } from './Lanes';
 import { Minimap } from './Minimap';
-import { NoCommits, NoMatches } from './NoCommits';
 import { type List, useList } from './useList';
 import { useHeldEdge, useSelection } from './useSelection';
 
 const noBranches: readonly ContextId[] = [];
 const noneOpened: ReadonlySet<number> = new Set();
+const minRowsForMinimap = 30;
 /** The number of rows per request for tickets, so that not every scroll step sends a request. */
 const ticketBlock = 100;
 /** The number of rows to load before and after the visible rows, if a chain is too long to be loaded completely. */
@@ -138,13 +139,14 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
     selectAt(Math.max(0, place));
   };
   const height = virtual.getTotalSize() || 1;
+  const hasMinimap = (list.shown?.length ?? 0) > minRowsForMinimap;
   const problem = rows.problem();
   return (
     <section className="chain whole stack" aria-label="Chain" style={{ '--turn-digits': String(list.total ?? 0).length } as React.CSSProperties}>
       {children(focusList)}
       {against && selected && against !== selected && <TwoSelected commit={selected} against={against} />}
       {problem !== undefined && <Unread what="Some commits" error={problem} onRetry={rows.retry} />}
-      <ChainHead width={graphWidth(list.lanes)} hasMinimap={(list.shown?.length ?? 0) > minRowsForMinimap} />
+      <ChainHead width={graphWidth(list.lanes)} hasMinimap={hasMinimap} />
       {isFiltered && list.shown?.length === 0 && <NoMatches onClear={onClear} />}
       <div className="chain-body rest">
         <WithContextMenu items={menu} label="Commit">
@@ -165,7 +167,7 @@ function Loaded({ project, list, isFiltered, onOpen, onClear, children }: Loaded
             <ChainRows {...{ list, listId, items, height, isFiltered, selected, against, tickets, facts, losses, onOpen }} onMenu={openMenu} />
           </div>
         </WithContextMenu>
-        <Overview list={list} virtual={virtual} />
+        {list.shown && list.shapes && hasMinimap && <Minimap list={list.shown} rows={list.shapes} virtual={virtual} />}
       </div>
     </section>
   );
@@ -204,24 +206,6 @@ function spansOf({ count, itemAt }: List, from: number, to: number): [number, nu
   return spans;
 }
 
-const minRowsForMinimap = 30;
-
-function Overview({ list: { shown, shapes }, virtual }: { list: List; virtual: Virtualizer<HTMLDivElement, Element> }) {
-  if (!shown || !shapes || shown.length <= minRowsForMinimap) return null;
-  const height = virtual.getTotalSize() || 1;
-  const offset = virtual.scrollOffset ?? 0;
-  const visible = virtual.scrollRect?.height ?? 0;
-  return (
-    <Minimap
-      list={shown}
-      rows={shapes}
-      from={offset / height}
-      to={Math.min(1, (offset + visible) / height)}
-      onScroll={(point) => virtual.scrollToOffset(point * height - visible / 2)}
-    />
-  );
-}
-
 /** The commits between two positions of the list, extended to whole blocks of rows. */
 function idsAround({ count, commitAt }: List, from: number, to: number): ContextId[] {
   const ids: ContextId[] = [];
@@ -231,3 +215,42 @@ function idsAround({ count, commitAt }: List, from: number, to: number): Context
   }
   return ids;
 }
+
+function NoCommits({ filtered }: { filtered: boolean }) {
+  return (
+    <Empty
+      title={filtered ? 'This session has no commits' : 'This project has no commits yet'}
+      picture={<EmptyChain />}
+      actions={
+        filtered ? (
+          <Button label="Show all sessions" onClick={() => go({ session: undefined })} />
+        ) : (
+          <Button look="primary" icon={FolderInput} label="Import a history" onClick={() => go({ view: 'sessions' })} />
+        )
+      }
+    >
+      {filtered
+        ? 'The turns of the chosen session appear here.'
+        : 'Import an agent’s history. Each of its turns becomes a commit that you can read, compare and fork.'}
+    </Empty>
+  );
+}
+
+const NoMatches = ({ onClear }: { onClear: () => void }) => (
+  <Empty title="No matching commits" acts={[{ name: 'Clear the filter', act: onClear }]}>
+    Commits whose title, branch, id, agent, author, type or tags contain the words appear here. To search the contents, press Ctrl K.
+  </Empty>
+);
+
+const EmptyChain = () => (
+  <svg width="220" height="84" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden focusable="false">
+    <path d="M24 10V74M24 42C24 30 48 36 48 22V10" />
+    {[10, 42, 74].map((y) => (
+      <g key={y}>
+        <circle cx="24" cy={y} r="4" fill="currentColor" />
+        <path d={`M66 ${y}H${y === 42 ? 160 : 204}`} strokeWidth="6" strokeLinecap="round" opacity="0.5" />
+      </g>
+    ))}
+    <circle cx="48" cy="10" r="4" fill="currentColor" />
+  </svg>
+);

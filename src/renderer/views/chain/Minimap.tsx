@@ -1,3 +1,4 @@
+import type { Virtualizer } from '@tanstack/react-virtual';
 import { type Canvas, useDrawing } from '../../parts';
 import type { ChainRow, RowShape } from './rows';
 
@@ -5,21 +6,23 @@ interface MinimapProps {
   readonly list: readonly ChainRow[];
   /** Facts about every row, by its position in the chain. */
   readonly rows: readonly RowShape[];
-  /** The visible part of the list, from 0 to 1. */
-  readonly from: number;
-  readonly to: number;
-  readonly onScroll: (point: number) => void;
+  readonly virtual: Virtualizer<HTMLDivElement, Element>;
 }
 
 /** The largest height of a row, in pixels. */
 const tallest = 4;
 
 /** An overview of the whole chain: context size, compactions and errors. */
-export function Minimap({ list, rows, from, to, onScroll }: MinimapProps) {
+export function Minimap({ list, rows, virtual }: MinimapProps) {
   const { ref } = useDrawing((canvas, width) => draw(canvas, width, list, rows), [list, rows]);
+  const length = virtual.getTotalSize() || 1;
+  const visible = virtual.scrollRect?.height ?? 0;
+  /** The visible part of the list, from 0 to 1. */
+  const from = (virtual.scrollOffset ?? 0) / length;
+  const to = Math.min(1, from + visible / length);
   const scrollTo = (event: React.PointerEvent) => {
     const box = event.currentTarget.getBoundingClientRect();
-    onScroll((event.clientY - box.top) / box.height);
+    virtual.scrollToOffset(((event.clientY - box.top) / box.height) * length - visible / 2);
   };
   return (
     // Mouse only: the list offers the same by keyboard. A short list is as high as its rows, so that rows and viewport have one scale.

@@ -34,7 +34,6 @@ export interface RowShape {
   readonly end: boolean;
 }
 
-/** The shapes of loaded rows. */
 export const shapesOf = (rows: readonly GraphRow[]): readonly RowShape[] =>
   rows.map((row) => ({
     plain: isPlain(row),

@@ -1,9 +1,9 @@
 import { Save, Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import type { Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, describeProblem, IconButton, Input, ProblemLine, Select, Sheet, TextArea } from '../../parts';
-import { notify, refreshProject } from '../../state';
-import { type SavedBlock, saveBlock, useSavedBlocks } from './blocks';
+import { notify, refreshProject, useProjectQuery } from '../../state';
 import { layerName } from './layers';
 
 interface EditLayerProps {
@@ -22,7 +22,7 @@ export function EditLayer({ project, layer, text, onClose, onDone }: EditLayerPr
       title={`Edit ${layerName(layer).toLowerCase()}`}
       kind="side"
       onClose={onClose}
-      action={{ label: 'Show the changes', run: () => void onDone(value) }}
+      action={{ label: 'Show the changes', onClick: () => onDone(value) }}
       footer={<span className="muted grow">This is a trial. Only saved blocks are stored.</span>}
     >
       <SavedBlocks project={project} layer={layer} value={value} onValue={setValue} />
@@ -75,4 +75,43 @@ function SavedBlocks({ project, layer, value, onValue }: { project: string; laye
       {problem && <ProblemLine>{problem}</ProblemLine>}
     </div>
   );
+}
+
+/** The type of a card that holds a saved block. */
+const blockType = 'context.block';
+const maxBlocks = 200;
+
+interface SavedBlock {
+  readonly card: Card;
+  readonly name: string;
+  readonly layer: string;
+  readonly text: string;
+}
+
+const textAt = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** The saved blocks of the project, by name. */
+function useSavedBlocks(project: string): readonly SavedBlock[] {
+  const query = useProjectQuery(project, `${project} blocks`, () => api.card.list({ type: blockType, limit: maxBlocks }));
+  if (query.status !== 'done') return [];
+  return query.data.cards
+    .flatMap((card) => {
+      const { metadata, content, deletedAt } = card;
+      if (deletedAt !== undefined || content.kind !== 'text') return [];
+      return [{ card, name: textAt(metadata.name), layer: textAt(metadata.layer), text: content.text }];
+    })
+    .sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Saves a block under a name. The same name for the same layer replaces the earlier text. */
+async function saveBlock(saved: readonly SavedBlock[], name: string, layer: string, text: string): Promise<void> {
+  const same = saved.find((block) => block.name === name && block.layer === layer);
+  await api.card.add({
+    card: {
+      type: blockType,
+      content: { kind: 'text', text },
+      metadata: { type: blockType, role: 'system', name, layer },
+      ...(same && { cardId: same.card.cardId }),
+    },
+  });
 }

@@ -1,25 +1,29 @@
 import { BookOpen, ChevronDown, ChevronUp } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { ContextId, Stop } from '../../../core/contract/index.js';
-import { Damaged, Empty, IconButton, say, Unread } from '../../parts';
+import { Button, Damaged, Empty, IconButton, say, Unread } from '../../parts';
 import {
   askBeginning,
   type ContextOutline,
   entryRanges,
+  go,
   loadDrafts,
   loadOutline,
+  move,
+  newest,
   type Query,
   useCommit,
   useHit,
+  useLive,
   useNavigation,
   useQuery,
+  useUi,
 } from '../../state';
 import { CommitAnswer, NoCommit } from '../NoCommit';
 import { Blocks } from './Blocks';
 import { useCalls } from './CallSeam';
 import { ContextTop } from './ContextTop';
 import { Find } from './Find';
-import { Newer } from './Newer';
 import { clearFound, paintFound } from './painting';
 import { type ContextReader, type ReaderContext, useReader } from './useReader';
 
@@ -167,5 +171,28 @@ function TurnBar({ reader }: { reader: ContextReader }) {
       <IconButton small icon={ChevronUp} label="Previous turn" keys="[" onClick={() => stepTurn(-1)} disabled={turnIndex === 0} />
       <IconButton small icon={ChevronDown} label="Next turn" keys="]" onClick={() => stepTurn(1)} disabled={turnIndex >= turns.length - 1} />
     </div>
+  );
+}
+
+/** A notice of newer commits of this branch. With *Follow*, they are shown as they arrive while the end of the list is visible. */
+function Newer({ commit, atEnd }: { commit: ContextId; atEnd: boolean }) {
+  const latest = useLive((live) => live.next);
+  const follows = useUi((ui) => ui.followsTurns);
+  const end = useMemo(() => newest(latest, commit), [latest, commit]);
+  // Commits that an import adds to a session that has ended are no news.
+  const later = useLive(({ capture }) => capture?.files.some(({ tip }) => tip === end?.id)) ? end : undefined;
+  useEffect(() => {
+    if (follows && atEnd && later) move({ commit: later.id, entry: undefined });
+  }, [follows, atEnd, later]);
+  if (!later && !follows) return null;
+  return (
+    <output className="newer row gap-12 rigid small">
+      <span className="grow">{later ? `${say.plural(later.commits, 'newer commit')} on this branch` : 'The newest commit of this branch'}</span>
+      <label className="row gap-6" title="Show new entries as they arrive, while the end is visible">
+        <input type="checkbox" checked={follows} onChange={(event) => useUi.setState({ followsTurns: event.target.checked })} />
+        Follow
+      </label>
+      {later && <Button small look="primary" label="Show" onClick={() => go({ commit: later.id, entry: undefined })} />}
+    </output>
   );
 }

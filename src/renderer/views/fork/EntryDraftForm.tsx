@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { ContextId, Entry, EntryDraft, OutlineRow, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, kindNames, ProblemLine, Select, showValue, speaker } from '../../parts';
+import { Answer, Button, kindNames, ProblemLine, Select, showValue, speaker, TextArea } from '../../parts';
 import { useQuery } from '../../state';
 import type { Changes, Writing } from './plan';
 
@@ -89,14 +89,14 @@ function DraftForm({ entry, draft, onDone, onCancel }: DraftFormProps) {
           <Select value={role} options={Object.entries({ user: 'User', assistant: 'Assistant' })} onChange={setRole} />
         </label>
       )}
-      <textarea
-        // biome-ignore lint/a11y/noAutofocus: the person opened it to type
+      <TextArea
+        // The person opened it to type.
         autoFocus
-        className={`field${isCall ? ' mono' : ''}`}
-        aria-label={isCall ? 'Arguments of the call as JSON' : 'Text of the entry'}
+        className={isCall ? 'mono' : undefined}
+        label={isCall ? 'Arguments of the call as JSON' : 'Text of the entry'}
         rows={14}
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={setText}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) done();
           event.stopPropagation();

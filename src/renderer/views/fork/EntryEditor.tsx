@@ -3,7 +3,7 @@ import type { ContextId, OutlineRow, Stop } from '../../../core/contract/index.j
 import { Button } from '../../parts';
 import { EntryDraftForm } from './EntryDraftForm';
 import { EntryRows } from './EntryRows';
-import { type Changes, partnerOf, type Writing, withDraft, withDropped, withoutChanges } from './plan';
+import { type Changes, partnerOf, type Writing, withDraft, withDropped } from './plan';
 
 interface EntryEditorProps {
   readonly rows: readonly OutlineRow[];
@@ -50,11 +50,10 @@ export function EntryEditor({ rows, commit, stop, changes, onChange, onWriting, 
         <EntryRows
           rows={isCutFixed ? rows.slice(0, changes.cut + 1) : rows}
           changes={changes}
-          onCut={isCutFixed ? undefined : (cut) => onChange({ ...changes, cut })}
+          onChange={onChange}
           onDrop={(index) => (partnerOf(rows, index) === undefined ? drop([index]) : setPairAt(index))}
-          onRestore={(key) => onChange(withoutChanges(changes, key))}
           onWrite={startWriting}
-          onRemoveAppended={(n) => onChange({ ...changes, appended: changes.appended.filter((_, at) => at !== n) })}
+          isCutFixed={isCutFixed}
         />
       )}
     </>

@@ -1,26 +1,24 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { Pencil, Plus, Scissors, Trash2, Undo2 } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import type { EntryKey, OutlineRow } from '../../../core/contract/index.js';
+import type { OutlineRow } from '../../../core/contract/index.js';
 import { Button, Estimate, familyIcons, IconButton, kindFamily, kindNames, speaker } from '../../parts';
-import type { Changes, Writing } from './plan';
+import { type Changes, type Writing, withoutChanges } from './plan';
 
 interface EntryRowsProps {
   readonly rows: readonly OutlineRow[];
   readonly changes: Changes;
-  /** Moves the cut. Without it, the cut is fixed. */
-  readonly onCut: ((index: number) => void) | undefined;
+  readonly onChange: (changes: Changes) => void;
   readonly onDrop: (index: number) => void;
-  readonly onRestore: (key: EntryKey) => void;
   readonly onWrite: (writing: Writing) => void;
-  readonly onRemoveAppended: (n: number) => void;
+  readonly isCutFixed: boolean | undefined;
 }
 
 const rowHeight = 28;
 
 /** The entries of a context with buttons to cut, edit, insert and drop. */
 export function EntryRows(props: EntryRowsProps) {
-  const { rows, changes, onWrite, onRemoveAppended } = props;
+  const { rows, changes, onChange, onWrite } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 10 });
   // The cut scrolls into view as soon as the list has a height.
@@ -45,7 +43,12 @@ export function EntryRows(props: EntryRowsProps) {
           <span className="badge fork-badge">appended</span>
           <b>{draft.role}</b>
           <span className="ellipsis grow">{draft.text}</span>
-          <IconButton small icon={Trash2} label="Remove appended entry" onClick={() => onRemoveAppended(n)} />
+          <IconButton
+            small
+            icon={Trash2}
+            label="Remove appended entry"
+            onClick={() => onChange({ ...changes, appended: changes.appended.toSpliced(n, 1) })}
+          />
         </div>
       ))}
       <Button icon={Plus} onClick={() => onWrite({ kind: 'append' })} className="fork-append" label="Append an entry" />
@@ -81,14 +84,14 @@ function EntryRow(props: EntryRowProps) {
 const rowTitle = ({ kind, head }: OutlineRow): string =>
   kind === 'tool_call' ? `${head ?? 'tool'} call` : kind === 'tool_result' ? `${head ?? ''} result` : (head ?? kindNames[kind]);
 
-function RowActions({ row, index, changes, onRestore, onWrite, onDrop, onCut }: EntryRowProps) {
+function RowActions({ row, index, changes, onChange, onWrite, onDrop, isCutFixed }: EntryRowProps) {
   const { cut, dropped, replaced, inserted } = changes;
   const isDropped = dropped.has(row.key);
   const number = index + 1;
   return (
     <span className="fork-actions rigid">
       {(isDropped || replaced.has(row.key) || inserted.has(row.key)) && (
-        <IconButton small icon={Undo2} label={`Undo changes to entry ${number}`} onClick={() => onRestore(row.key)} />
+        <IconButton small icon={Undo2} label={`Undo changes to entry ${number}`} onClick={() => onChange(withoutChanges(changes, row.key))} />
       )}
       {index <= cut && !isDropped && (
         <>
@@ -103,7 +106,15 @@ function RowActions({ row, index, changes, onRestore, onWrite, onDrop, onCut }: 
           <IconButton small icon={Trash2} label={`Drop entry ${number}`} onClick={() => onDrop(index)} />
         </>
       )}
-      {onCut && <IconButton small icon={Scissors} label={`Cut after entry ${number}`} aria-pressed={index === cut} onClick={() => onCut(index)} />}
+      {!isCutFixed && (
+        <IconButton
+          small
+          icon={Scissors}
+          label={`Cut after entry ${number}`}
+          aria-pressed={index === cut}
+          onClick={() => onChange({ ...changes, cut: index })}
+        />
+      )}
     </span>
   );
 }

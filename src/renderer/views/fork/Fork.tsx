@@ -98,7 +98,7 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
         label: state.phase === 'creating' ? 'Creating the fork…' : 'Create fork',
         icon: GitFork,
         disabled: state.phase === 'creating' || nothing || isWriting,
-        run: () => void create(),
+        onClick: () => void create(),
       }}
       footer={<Size before={outline.tokens} after={plan.tokensAfter} />}
     >

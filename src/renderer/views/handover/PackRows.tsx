@@ -56,7 +56,6 @@ function PartOfRows<T extends { readonly id: number }>({ title, hint, rows, fres
   );
 }
 
-/** The arguments of the handover: a name and a value each. */
 export const ArgumentRows = ({ form: { args }, onChange }: RowsProps) => (
   <PartOfRows
     title="Arguments"
@@ -89,45 +88,37 @@ export const ArgumentRows = ({ form: { args }, onChange }: RowsProps) => (
   </PartOfRows>
 );
 
-/** The rules: each turns an argument into a card. */
 export function RuleRows({ form: { rules, args }, onChange }: RowsProps) {
   const names = args.map(({ name }) => name);
   return (
-    <>
-      <PartOfRows
-        title="Rules"
-        hint="Each makes a card of an argument. The type says what the card is for, the role who says it to the model."
-        rows={rules}
-        fresh={{ argument: names.at(-1) ?? '', type: 'task.context', role: '' }}
-        onChange={(rows) => onChange({ rules: rows })}
-      >
-        {({ argument, type, role }, change, remove) => (
-          <span className="row gap-6 shrinks">
-            <Select
-              className="grow"
-              label="Argument"
-              value={argument}
-              options={[...new Set([argument, ...names])].filter(Boolean).map((name) => [name, name])}
-              onChange={(name) => change({ argument: name })}
-            />
-            <span className="muted">as</span>
-            <Input className="grow mono" list="pack-types" label="Type of the card" value={type} onChange={(text) => change({ type: text })} />
-            <Select
-              label="Role"
-              value={role}
-              options={Object.entries({ '': 'user', system: 'system', assistant: 'assistant', tool: 'tool' })}
-              onChange={(name) => change({ role: name })}
-            />
-            <IconButton small icon={X} label="Remove rule" onClick={remove} />
-          </span>
-        )}
-      </PartOfRows>
-      <datalist id="pack-types">
-        {cardTypes.map((type) => (
-          <option key={type}>{type}</option>
-        ))}
-      </datalist>
-    </>
+    <PartOfRows
+      title="Rules"
+      hint="Each makes a card of an argument. The type says what the card is for, the role who says it to the model."
+      rows={rules}
+      fresh={{ argument: names.at(-1) ?? '', type: 'task.context', role: '' }}
+      onChange={(rows) => onChange({ rules: rows })}
+    >
+      {({ argument, type, role }, change, remove) => (
+        <span className="row gap-6 shrinks">
+          <Select
+            className="grow"
+            label="Argument"
+            value={argument}
+            options={[...new Set([argument, ...names])].filter(Boolean).map((name) => [name, name])}
+            onChange={(name) => change({ argument: name })}
+          />
+          <span className="muted">as</span>
+          <Input className="grow mono" suggestions={cardTypes} label="Type of the card" value={type} onChange={(text) => change({ type: text })} />
+          <Select
+            label="Role"
+            value={role}
+            options={Object.entries({ '': 'user', system: 'system', assistant: 'assistant', tool: 'tool' })}
+            onChange={(name) => change({ role: name })}
+          />
+          <IconButton small icon={X} label="Remove rule" onClick={remove} />
+        </span>
+      )}
+    </PartOfRows>
   );
 }
 
@@ -169,7 +160,6 @@ interface PackTargetProps extends RowsProps {
   readonly profiles: readonly string[] | undefined;
 }
 
-/** The profile that receives the box and the agent that hands it over. */
 export function PackTarget({ form, onChange, agents, profiles }: PackTargetProps) {
   return (
     <PackPart title="From and to" hint="The profile that receives the box, and the agent or person that hands it over.">
@@ -185,15 +175,13 @@ export function PackTarget({ form, onChange, agents, profiles }: PackTargetProps
       )}
       <label className="row gap-6 shrinks">
         <span className="muted">From</span>
-        <Input className="grow" list="pack-agents" value={form.source} onChange={(text) => onChange({ source: text })} />
+        <Input
+          className="grow"
+          suggestions={agents.map(({ agentId, displayName }) => ({ value: agentId, name: displayName }))}
+          value={form.source}
+          onChange={(source) => onChange({ source })}
+        />
       </label>
-      <datalist id="pack-agents">
-        {agents.map((agent) => (
-          <option key={agent.agentId} value={agent.agentId}>
-            {agent.displayName}
-          </option>
-        ))}
-      </datalist>
     </PackPart>
   );
 }

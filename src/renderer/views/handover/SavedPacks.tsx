@@ -78,7 +78,6 @@ function savedOf(form: PackForm) {
 const readData = (card: Card): Partial<Saved> =>
   card.content.kind === 'json' && !Array.isArray(card.content.data) ? (card.content.data as Partial<Saved>) : {};
 
-/** The name of a saved handover. */
 const savedName = (card: Card): string => readData(card).name ?? card.cardId;
 
 /** The form of a saved handover, with the currently chosen boxes. */

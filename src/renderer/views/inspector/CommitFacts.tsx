@@ -1,6 +1,6 @@
 import { BookOpen, CirclePlay, Ellipsis, Pencil } from 'lucide-react';
 import { useEffect } from 'react';
-import type { ContextId, RowFacts } from '../../../core/contract/index.js';
+import type { CommitPlace, ContextId, RowFacts } from '../../../core/contract/index.js';
 import { runForm } from '../../forms';
 import {
   agents,
@@ -22,13 +22,16 @@ import {
 } from '../../parts';
 import {
   ask,
+  type ChainFacts,
   go,
+  openComparison,
   openContext,
   type ShownCommit,
   show,
   type TicketAtCommit,
   useChainFacts,
   useNavigation,
+  usePlace,
   useRowFacts,
   useTicketsAtCommits,
   useTurnNumbers,
@@ -40,12 +43,9 @@ import { compareWithOriginal } from '../original';
 import { CommitLink } from './CommitLink';
 import { ContextSummary } from './ContextSummary';
 import { FilesTouched } from './FilesTouched';
-import { ForksHere } from './ForksHere';
-import { Handed } from './Handed';
 import { SummaryField } from './SummaryField';
 import { SummaryHistory } from './SummaryHistory';
 
-/** Everything known about a commit, with the actions on it. */
 export function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
   const { view, against } = useNavigation(({ route }) => route);
   const tickets = useTicketsAtCommits(project, [commit.id]).get(commit.id) ?? [];
@@ -222,3 +222,54 @@ const CallLink = ({ started }: { started: { commit: ContextId; toolCallId: strin
     call in <span className="mono">{say.shortId(started.commit)}</span>
   </LinkButton>
 );
+
+/** What became of a fork, or of a context that an agent was asked to continue. */
+function Handed({ project, commit }: { project: string; commit: ShownCommit }) {
+  const handed = usePlace(project, commit.id).data?.handed;
+  const words = handed ? handedWords(handed, commit.children.length === 0) : [];
+  if (words.length === 0) return null;
+  return (
+    <section className="small" aria-label="What happened">
+      {words.map((text) => (
+        <p key={text} className="muted">
+          {text}
+        </p>
+      ))}
+    </section>
+  );
+}
+
+/** What became of a fork in words. `isEnd`: nothing continues it yet. */
+export function handedWords({ waiting, ends, fileGone }: NonNullable<CommitPlace['handed']>, isEnd: boolean): readonly string[] {
+  const words: string[] = [];
+  if (isEnd && ends === 'prompt')
+    words.push(waiting > 0 ? 'An agent was asked to continue here and has not answered yet.' : 'Nobody has answered this prompt yet.');
+  if (isEnd && ends === 'work') words.push('The agent is still at work, or it was stopped in the middle.');
+  if (fileGone) words.push('The session file of the agent is gone. What was read from it stays here.');
+  return words;
+}
+
+/** The forks that replace or continue a commit, each with a link to the comparison. */
+function ForksHere({ commit, facts }: { commit: ShownCommit; facts: ChainFacts }) {
+  const after = (id: ContextId | null): readonly ContextId[] => (id === null ? [] : (facts.forksAfter.get(id) ?? []));
+  // The answer to a fork is the fork's own turn.
+  const forks = facts.forks.has(commit.id) ? after(commit.id) : [...after(commit.id), ...after(commit.parent)];
+  if (forks.length === 0) return null;
+  return (
+    <section className="commit-list" aria-label="Forks of this turn">
+      <h3>
+        Forks of this turn <span className="muted">{say.exact(forks.length)}</span>
+      </h3>
+      <ul className="small">
+        {forks.map((id) => (
+          <li key={id} className="row gap-6">
+            <LinkButton className="ellipsis grow" title={facts.summaries.get(id) ?? id} onClick={() => go({ commit: id, entry: undefined })}>
+              {say.firstLine(facts.summaries.get(id) ?? 'No title', 80)}
+            </LinkButton>
+            <LinkButton label="Compare" onClick={() => openComparison(id, commit.id)} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -2,7 +2,6 @@ import type { ContextId } from '../../../core/contract/index.js';
 import { LinkButton, say } from '../../parts';
 import { go } from '../../state';
 
-/** A commit's short id that selects the commit. */
 export const CommitLink = ({ id }: { id: ContextId }) => (
   <LinkButton className="mono commit-link" label={say.shortId(id)} onClick={() => go({ commit: id, entry: undefined })} />
 );

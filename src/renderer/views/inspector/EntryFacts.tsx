@@ -4,7 +4,6 @@ import { entryRanges, loadOutline, useQuery, useRanges } from '../../state';
 import type { ContextInView } from '../context';
 import { CommitLink } from './CommitLink';
 
-/** The details of the selected entry. */
 export function EntryFacts({ project, commit, stop, unsent, entry: key }: ContextInView & { readonly entry: string }) {
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => loadOutline(project, commit, stop, unsent));
   const index = query.data?.rows.findIndex((row) => row.key === key) ?? -1;

@@ -1,11 +1,11 @@
 import { CircleCheck, CircleDashed, CircleDot, FileText } from 'lucide-react';
-import type { ReactNode } from 'react';
-import type { MomentState, ReplayStep, TurnRow } from '../../../core/contract/index.js';
-import { describeProblem, Loading, ProblemLine } from '../../parts';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import type { ContextId, MomentState, ReplayStep, TurnRow, UsageContext, UsageSeries } from '../../../core/contract/index.js';
+import { api } from '../../client';
+import { describeProblem, Loading, ProblemLine, type ShownUsage } from '../../parts';
+import { useSeries } from '../../state';
 import { TurnProof } from './TurnProof';
 import { firstSteps, type ShownSteps } from './turns';
-import { useCounted } from './useCounted';
-import { useMoment } from './useMoment';
 import { WindowFacts } from './WindowFacts';
 
 /** Without the earlier steps, the state lacks what only they did. */
@@ -113,4 +113,73 @@ function TodoMark({ status }: { status: string }) {
   if (status === 'completed' || status === 'done') return <CircleCheck size={12} aria-hidden />;
   if (status === 'in_progress') return <CircleDot size={12} aria-hidden />;
   return <CircleDashed size={12} aria-hidden />;
+}
+
+/** Loads the state at a step: with `last`, from the last steps alone. During fast movement, only the last wanted step is loaded next. */
+function useMoment(id: ContextId, step: number, last: number | undefined): { state: MomentState | undefined; error: unknown } {
+  const [answer, setAnswer] = useState<{ state: MomentState | undefined; error: unknown }>({ state: undefined, error: undefined });
+  const wanted = useRef({ step, last });
+  const asking = useRef(false);
+  const alive = useRef(true);
+  useEffect(() => {
+    alive.current = true;
+    return () => {
+      alive.current = false;
+    };
+  }, []);
+  useEffect(() => {
+    const next = { step, last };
+    wanted.current = next;
+    if (asking.current) return;
+    asking.current = true;
+    void (async () => {
+      for (let asked: typeof next | undefined; asked !== wanted.current && alive.current; ) {
+        asked = wanted.current;
+        const answered = await api.turn.state({ id, ...asked }).then(
+          (state) => ({ state, error: undefined }),
+          (error: unknown) => ({ state: undefined, error }),
+        );
+        if (alive.current) setAnswer(answered);
+      }
+      asking.current = false;
+    })();
+  }, [id, step, last]);
+  return answer;
+}
+
+/** What the provider counted as the input of the call whose reply a step belongs to or follows. */
+function useCounted(project: string, commit: ContextId, steps: readonly ReplayStep[], place: number): ShownUsage {
+  const query = useSeries(project, commit);
+  const series = query.data;
+  const places = useMemo(() => placesOfReplies(series, steps), [series, steps]);
+  return useMemo(() => {
+    if (query.status === 'loading') return 'loading';
+    const from = places.findLast((reply) => reply.place <= place);
+    // After a compaction, nothing is counted until the next call.
+    const isCompacted = from === undefined || steps.slice(from.place + 1, place + 1).some(({ dropped }) => dropped !== undefined);
+    return series === undefined || isCompacted ? undefined : countedUsage(series, from.call);
+  }, [query.status, series, places, steps, place]);
+}
+
+type Call = UsageSeries['calls'][number];
+
+/** The step at which the reply of each call begins. */
+function placesOfReplies(series: UsageSeries | undefined, steps: readonly ReplayStep[]): { readonly place: number; readonly call: Call }[] {
+  const calls = new Map(series?.calls.map((call) => [call.replyKey, call]));
+  return steps.flatMap(({ key }, place) => {
+    const call = calls.get(key);
+    return call ? [{ place, call }] : [];
+  });
+}
+
+function countedUsage({ kinds, basis }: UsageSeries, { requestId, counted, limit, parts, notRecorded }: Call): UsageContext {
+  return {
+    counted,
+    requestId,
+    estimated: parts.reduce((sum, tokens) => sum + tokens, 0),
+    limit,
+    model: null,
+    parts: kinds.map((kind, at) => ({ kind, tokens: parts[at] ?? 0, basis })).filter(({ tokens }) => tokens > 0),
+    notRecorded,
+  };
 }

@@ -108,7 +108,7 @@ export function WritingSheet<T>({ title, label, lacks = false, work, onDone, onC
       onDone?.(written);
     });
   return (
-    <Sheet title={title} onClose={onClose} action={{ label, disabled, run: () => void run() }}>
+    <Sheet title={title} onClose={onClose} action={{ label, disabled, onClick: () => void run() }}>
       <form className="ticket-form gap-12" onSubmit={sending(() => !disabled && run())}>
         {children}
         <TaskProblem task={writing} />

@@ -51,7 +51,7 @@ export function RepairSheet({ session }: { session: SessionRow }) {
     <Sheet
       title="Repair & continue"
       onClose={dismiss}
-      action={{ label: 'Repair & continue', disabled: changes.length === 0, run: () => void start(repair) }}
+      action={{ label: 'Repair & continue', disabled: changes.length === 0, onClick: () => void start(repair) }}
     >
       {planned.status === 'loading' && <Loading what="Looking for what a model would refuse" lines={3} />}
       {planned.status === 'failed' && <Failure what="The session cannot be examined" error={planned.error} onRetry={planned.retry} />}

@@ -122,7 +122,7 @@ export function NewSpace({ known, onClose, onCreated }: { known: readonly Entity
   };
   const disabled = creating.state === 'running' || named.length === 0;
   return (
-    <Sheet title="New space" onClose={onClose} action={{ label: 'Create', disabled, run: () => void start(() => create().catch(notifyProblem)) }}>
+    <Sheet title="New space" onClose={onClose} action={{ label: 'Create', disabled, onClick: () => void start(() => create().catch(notifyProblem)) }}>
       <div className="new-space gap-8">
         <Input before="Name" value={name} placeholder="Project Alpha" onChange={setName} />
         <span className="muted">Members</span>
