@@ -2,7 +2,7 @@ import './page';
 import { describe, expect, test } from 'vitest';
 import type { ComposedMessage, ContextId, Job, JobEvent, Timestamp } from '../../src/core/contract/index.js';
 import { linesOfJob } from '../../src/renderer/state/jobs';
-import { divided, draftEntries } from '../../src/renderer/views/compose/send';
+import { divided, draftEntries } from '../../src/renderer/views/compose/useSending';
 import { argumentsText, groupJobs, jobTitle, limitRows, usedText } from '../../src/renderer/views/jobs/words';
 
 const at = '2026-01-01T00:00:00.000Z' as Timestamp;

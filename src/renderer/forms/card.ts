@@ -79,8 +79,10 @@ export const cardFields = (at = 'card'): readonly FormField[] => [
   },
 ];
 
+/** The values of an empty card form. */
 export const newCard = (): FormStart => ({ type: 'task.context', data: '{\n}', authorId: useTickets.getState().actor });
 
+/** The form values for an existing card. */
 export const valuesOfCard = ({ type, content, metadata, authorId, toolCalls, toolCallId, ttlSeconds }: Card): FormStart => ({
   ...newCard(),
   type,

@@ -6,6 +6,7 @@ import { modelField, providerOptions } from './options';
 
 type Named = Pick<Commit, 'id'>;
 
+/** Sets the tags of a commit. */
 export async function tagsForm({ id }: Named): Promise<FormSpec> {
   const { tags } = await api.context.show({ id });
   return {
@@ -33,6 +34,7 @@ const policyNames: Readonly<Record<Policy, string>> = {
   replicate: 'While something refers to it, with a copy in every replica',
 };
 
+/** Sets how long the content of a commit is kept. */
 export async function retentionForm({ id }: Named): Promise<FormSpec> {
   const { artifactRef } = await api.context.show({ id });
   const stat = await api.artifact.stat({ ref: artifactRef });
@@ -67,6 +69,7 @@ export async function retentionForm({ id }: Named): Promise<FormSpec> {
   };
 }
 
+/** Writes summaries for all commits without a summary, or for one commit. */
 export const summaryForm = (id: ContextId): FormSpec => ({
   title: 'Summarize',
   intro: 'A summary is the name of a commit in the chain. People can edit it.',
@@ -96,6 +99,7 @@ async function finish(stream: Awaited<ReturnType<typeof api.context.summarize>>)
   notify(`Summaries written: ${say.exact(step.value.summarized)}`);
 }
 
+/** Assembles a context from a chosen beginning as one object, which files, tickets and programs can name. */
 export async function materializeForm({ id }: Named): Promise<FormSpec> {
   const [chain, formats] = await Promise.all([api.context.history({ id, depth: shownAncestors }), api.export.formats({ id })]);
   const describeCommit = ({ id: at, summary, type }: Commit): string => `${say.shortId(at)} · ${(summary ?? type).slice(0, 80)}`;
@@ -134,6 +138,7 @@ export async function materializeForm({ id }: Named): Promise<FormSpec> {
 
 const shownAncestors = 200;
 
+/** Finds the newest commit of a principal at a moment. */
 export const resolveForm = async ({ id }: Named): Promise<FormSpec> => ({
   title: 'Find a context by time',
   intro: 'This opens the newest commit of a principal at or before a time. A principal is one session of an agent, or a person.',
@@ -152,6 +157,7 @@ export const resolveForm = async ({ id }: Named): Promise<FormSpec> => ({
   },
 });
 
+/** Returns the file that a commit was imported from, byte for byte. */
 export async function sourceForm({ id }: Named): Promise<FormSpec> {
   const sources = await api.source.list({});
   const own = sources.find(({ tips }) => tips.includes(id)) ?? sources[0];
@@ -187,6 +193,7 @@ async function principalOptions() {
   return [...new Set(rows.flatMap(({ commit }) => commit.principal ?? []))].map((value) => ({ value, name: value }));
 }
 
+/** Removes objects until the store fits a size. */
 export const budgetForm = (onDone: () => void): FormSpec => ({
   title: 'Shrink the store to a size',
   intro: 'Objects that nothing refers to are removed first, then caches, then objects of which a replica has a copy. Nothing else is removed.',

@@ -139,6 +139,7 @@ async function usualPerformer(): Promise<FormStart> {
   return { by: provider || !agent ? 'model' : 'agent', provider: provider?.value, agent: agent?.value };
 }
 
+/** Delegates several tasks at once and joins their results. */
 export const forkJoinForm = (): FormSpec => ({
   title: 'Fork and join',
   intro: 'Several agents work at the same time. The handover ends when all tasks have ended. One task with a mistake refuses them all.',
@@ -209,6 +210,7 @@ export const askToLaunch = (profileName = ''): Promise<void> =>
     .then(([profiles, work]) => ask(launchForm(profileName, { ...work, profileName: profileName || (profiles[0]?.value ?? newProfile) })))
     .catch(notifyProblem);
 
+/** Asks a new agent a question. */
 export const expertForm = (): FormSpec => ({
   title: 'Ask an expert',
   intro: 'A new agent with a profile answers one question of another agent.',
@@ -231,6 +233,7 @@ export const expertForm = (): FormSpec => ({
     ),
 });
 
+/** Registers an agent that works outside of Stemma. */
 export const registerForm = (): FormSpec => ({
   title: 'Register an agent',
   intro: 'An agent or a person that works outside of Stemma can hand over and receive turns once it is registered.',

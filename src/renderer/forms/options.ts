@@ -26,6 +26,7 @@ export async function boxOptions(): Promise<readonly FormOption[]> {
   return boxes.map((box) => ({ value: box.boxId, name: boxName(box) }));
 }
 
+/** The profiles by name. */
 export async function profileOptions(): Promise<readonly FormOption[]> {
   return (await api.profile.list({})).map(({ name }) => ({ value: name, name }));
 }

@@ -14,6 +14,7 @@ export const ruleKinds = {
 } as const;
 export type RuleKind = keyof typeof ruleKinds;
 
+/** The work that a rule allows: its kind and its name. */
 export function readTarget(rule: Pick<PolicyRule, 'for'>): { readonly kind: RuleKind; readonly name: string } {
   const [kind, name] = Object.entries(rule.for)[0] as [RuleKind, string];
   return { kind, name };
@@ -113,6 +114,7 @@ export function ruleForm(
   };
 }
 
+/** Sets the limits that hold for every rule. */
 export async function policyLimitsForm(onDone: () => void): Promise<FormSpec> {
   const { rules, limits, parallel, environment = [] } = await api.runner.getPolicy({});
   return {

@@ -59,6 +59,7 @@ export function profileIn(values: FormValues): Record<string, unknown> {
   };
 }
 
+/** Writes a profile, or the next version of one. */
 export const profileForm = (card?: Card, name?: string): FormSpec => ({
   title: card ? `Edit ${name}` : 'New profile',
   intro: card

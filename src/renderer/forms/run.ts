@@ -88,6 +88,7 @@ export const workFields: readonly FormField[] = performerFields().map((field) =>
     : { ...field, shown: (values) => values.by !== 'later' && (field.shown?.(values) ?? true) },
 );
 
+/** The performer that the fields describe. */
 export function performerIn(values: FormValues) {
   const model = givenIn(values, 'model');
   return byAgent(values)
@@ -100,6 +101,7 @@ export function performerIn(values: FormValues) {
     : { provider: textIn(values, 'provider'), ...(model && { model }) };
 }
 
+/** The limits that the fields set. */
 export function limitsIn(values: FormValues) {
   const given = ['calls', 'minutes', 'tokens', 'cost'].map((name) => [name, numberIn(values, name)] as const);
   return Object.fromEntries(given.filter(([, limit]) => limit !== undefined)) as RunLimits;

@@ -5,6 +5,7 @@ import { FieldError, type FormSpec, givenIn, isYes, jsonIn, localTime, notify, n
 
 const kinds: Readonly<Record<EntityType, string>> = { agent: 'An agent', human: 'A person', service: 'A service, such as a build or a calendar' };
 
+/** Adds a member to a space: a known entity or a new one. */
 export const joinForm = (space: Space, known: readonly Entity[], onDone: () => void): FormSpec => ({
   title: `Add a member to ${space.name ?? 'this space'}`,
   intro: 'A member reads and writes in the space. A message starts every other agent that is a member.',
@@ -32,6 +33,7 @@ export const joinForm = (space: Space, known: readonly Entity[], onDone: () => v
   },
 });
 
+/** Removes a member from a space, and offers Undo. */
 export async function leaveSpace({ spaceId }: Space, { entityId, name }: Entity, onDone: () => void): Promise<void> {
   await api.space.leave({ spaceId, entityId });
   onDone();
@@ -42,6 +44,7 @@ type Goals = Awaited<ReturnType<typeof api.run.goals>>;
 type Memory = Awaited<ReturnType<typeof api.run.memories>>[number];
 type Plan = Awaited<ReturnType<typeof api.run.plans>>[number];
 
+/** Sets the goals of an agent. */
 export const goalsForm = ({ entityId, name }: Entity, goals: Goals, onDone: () => void): FormSpec => ({
   title: `Goals of ${name}`,
   intro: 'The agent reads its goals at the start of every run, the most important first.',
@@ -81,6 +84,7 @@ export const goalsForm = ({ entityId, name }: Entity, goals: Goals, onDone: () =
   },
 });
 
+/** Writes a memory of an agent. */
 export const memoryForm = ({ entityId, name }: Entity, memory: Memory | undefined, onDone: () => void): FormSpec => ({
   title: memory ? 'Edit memory' : `New memory of ${name}`,
   intro: 'The agent reads its memories in every run, in every space.',
@@ -102,12 +106,14 @@ export const memoryForm = ({ entityId, name }: Entity, memory: Memory | undefine
   },
 });
 
+/** Deletes a memory, and offers Undo. */
 export async function forgetMemory({ entityId }: Entity, { memoryId, topic, content }: Memory, onDone: () => void): Promise<void> {
   await api.run.setMemory({ entityId, topic: null, content: null, memoryId });
   onDone();
   notify('Memory deleted', { name: 'Undo', act: attempt(() => api.run.setMemory({ entityId, topic: topic ?? null, content }).then(onDone)) });
 }
 
+/** Deletes a plan, and offers Undo. */
 export async function dropPlan({ entityId }: Entity, { name, instruction, cron, scheduledAt }: Plan, onDone: () => void): Promise<void> {
   await api.run.setPlan({ entityId, name, instruction: null });
   onDone();
@@ -115,6 +121,7 @@ export async function dropPlan({ entityId }: Entity, { name, instruction, cron, 
   notify('Plan deleted', { name: 'Undo', act: attempt(() => api.run.setPlan({ entityId, name, instruction, ...times }).then(onDone)) });
 }
 
+/** Writes a plan of an agent: an instruction that starts a run at a time. */
 export const planForm = ({ entityId, name }: Entity, plan: Plan | undefined, onDone: () => void): FormSpec => ({
   title: plan ? `Edit plan ${plan.name}` : `New plan of ${name}`,
   intro: 'A plan starts a run when it is due, while Stemma is open. What came due while it was closed runs once at the next start.',
@@ -158,6 +165,7 @@ export const planForm = ({ entityId, name }: Entity, plan: Plan | undefined, onD
   },
 });
 
+/** Starts a run of an agent by an event of a service. */
 export const serviceForm = ({ entityId, name }: Entity, onDone: () => void): FormSpec => ({
   title: `Start ${name} by a service`,
   intro: 'The agent gets a run that says which service started it and with which data. Nothing is posted to a space.',

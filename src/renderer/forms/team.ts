@@ -52,6 +52,7 @@ export const hubForm = (from = ''): FormSpec => ({
 const showChain = (project: string): void =>
   go({ view: 'chain', project, session: undefined, commit: undefined, against: undefined, entry: undefined, stop: undefined });
 
+/** Makes a link on the project's hub to a commit, or to its comparison with another commit. */
 export const shareForm = (commit: ContextId, against?: ContextId): FormSpec => ({
   title: 'Share a link',
   intro: `Whoever has the link reads ${against ? 'this comparison, both commits and what comes before them' : 'this commit and what comes before it'}, and can make a clone of it. The hub gets what it lacks first. Nothing is redacted.`,

@@ -3,6 +3,7 @@ import { type FormSpec, givenIn, go, notify, refreshProject, textIn } from '../s
 
 const templateOptions = async () => [...new Set((await api.template.list({})).map(({ name }) => name))].map((name) => ({ value: name, name }));
 
+/** Stores a template, or the next version of one. */
 export const templateForm = (name = '', text = ''): FormSpec => ({
   title: name ? `Next version of ${name}` : 'New template',
   intro: 'A template is the text that a kind of agent starts with, such as a system prompt. Commits name the version that they were made with.',
@@ -25,6 +26,7 @@ export const templateForm = (name = '', text = ''): FormSpec => ({
 
 type Instance = Awaited<ReturnType<typeof api.context.instantiate>>;
 
+/** Builds the context that an agent of a template starts from. */
 export const instantiateForm = (template: string, commit: string, onMade: (made: Instance) => void): FormSpec => ({
   title: 'Start an agent from a template',
   intro:

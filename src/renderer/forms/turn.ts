@@ -19,6 +19,7 @@ const steps: Readonly<Partial<Record<AgentTurn['status'], readonly TurnStep[]>>>
   dispatched: ['finish'],
 };
 
+/** The steps that the state of a turn allows. */
 export const stepsOf = ({ status }: Pick<AgentTurn, 'status'>): readonly TurnStep[] => steps[status] ?? [];
 
 export const stepNames: Readonly<Record<TurnStep, string>> = {
@@ -29,6 +30,7 @@ export const stepNames: Readonly<Record<TurnStep, string>> = {
   finish: 'End',
 };
 
+/** Begins a dispatched turn. */
 export async function beginTurn(turn: AgentTurn): Promise<void> {
   await api.agent.begin(of(turn));
   await said('The turn began. Its input is fixed from now on.');
@@ -107,4 +109,5 @@ const stepForms: Readonly<Record<TurnStep, (turn: AgentTurn, draft: string) => F
   }),
 };
 
+/** The form of a step. */
 export const stepForm = (turn: AgentTurn, step: TurnStep): FormSpec => stepForms[step](turn, `${step} ${turn.agentTurnId}`);

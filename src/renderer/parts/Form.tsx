@@ -104,6 +104,7 @@ function useForm(spec: FormSpec, onDone: () => void) {
   return { form, values, isChanged, reset, problem, busy, submit, change };
 }
 
+/** A form as a sheet. */
 export function FormSheet({ form: spec, onClose }: { form: FormSpec; onClose: () => void }) {
   const id = useId();
   const { form, values, isChanged, reset, problem, busy, submit, change } = useForm(spec, onClose);

@@ -14,6 +14,7 @@ interface FieldProps {
   readonly onChange: (value: FormValue) => void;
 }
 
+/** A field with its label, its hint and its error. */
 export function FieldView({ field, value, values, problem, onChange }: FieldProps) {
   const id = useId();
   const notes = `${id}-notes`;

@@ -54,6 +54,7 @@ export function runByKey(items: readonly MenuEntry[], key: string): boolean {
   return true;
 }
 
+/** A button that opens a menu. */
 export function MenuButton(props: {
   button: ReactElement<Record<string, unknown>>;
   items: readonly MenuEntry[];

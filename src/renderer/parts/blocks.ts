@@ -3,6 +3,7 @@ import type { ContextId, Entry, OutlineRow } from '../../core/contract/index.js'
 import type { Ranges } from '../state';
 import { countLeading } from './lists';
 
+/** The fields of an entry that its block needs. */
 export type BlockEntry = Pick<OutlineRow, 'role' | 'kind' | 'tokens' | 'commit' | 'toolCallId'>;
 
 /** A block of the list: an entry, or a tool call with its result. Numbers are positions in the context. */

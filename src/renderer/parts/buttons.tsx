@@ -13,6 +13,7 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly opensMenu?: boolean;
 }
 
+/** A button with an optional icon. */
 export function Button({ label, icon: Glyph, look, small, opensMenu, className, children = label, ...rest }: ButtonProps) {
   return (
     <button type="button" className={['button', look, small && 'small', className].filter(Boolean).join(' ')} {...rest}>
@@ -31,6 +32,7 @@ interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly small?: boolean;
 }
 
+/** A button with only an icon. Its label is shown on hover. */
 export function IconButton({ icon: Glyph, label, keys, small, className, ...rest }: IconButtonProps) {
   return (
     <button
@@ -45,6 +47,7 @@ export function IconButton({ icon: Glyph, label, keys, small, className, ...rest
   );
 }
 
+/** A button that looks like a link. */
 export const LinkButton = ({ label, className, children = label, ...rest }: Pick<ButtonProps, 'label'> & ButtonHTMLAttributes<HTMLButtonElement>) => (
   <button type="button" className={className ? `link-button ${className}` : 'link-button'} {...rest}>
     {children}

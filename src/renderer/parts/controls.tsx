@@ -1,9 +1,10 @@
+import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { Dialog } from '@base-ui/react/dialog';
-import { Copy, X } from 'lucide-react';
+import { Copy, FileOutput, X } from 'lucide-react';
 import { type ComponentProps, type ReactNode, useId, useRef } from 'react';
+import { useWriteQuestion } from '../client';
 import { copy, type FormOption } from '../state';
 import { Button, type Icon, IconButton } from './buttons';
-import { ConfirmWrite } from './ConfirmWrite';
 import { instant, shortId, when } from './numbers';
 
 /** A segmented control: one of a few options, all visible. */
@@ -157,6 +158,7 @@ interface SelectProps<V extends string> extends Labels, Omit<ComponentProps<'sel
   readonly onChange?: (value: V) => void;
 }
 
+/** A field whose value is one of the options. */
 export const Select = <V extends string>({ label, before, className, options, onChange, ...rest }: SelectProps<V>) =>
   labeled(
     before,
@@ -209,6 +211,7 @@ export function Input(props: TextProps<'input'> & { suggestions?: readonly (stri
   );
 }
 
+/** A field for several lines of text. */
 export const TextArea = ({ label, className, onChange, ...rest }: TextProps<'textarea'>) => (
   <textarea className={fieldClass(className)} aria-label={label} onChange={(event) => onChange(event.target.value)} {...rest} />
 );
@@ -235,3 +238,36 @@ export const When = ({ at, className }: { at: string; className?: string }) => (
     {when(at)}
   </time>
 );
+
+/**
+ * Asks before the engine writes a file to a folder in which this window has not written before. The transcripts in the window are hostile, so the
+ * person sees the full path. A sheet renders this question inside itself, because a separate dialog would count as a click outside and close the
+ * sheet.
+ */
+export function ConfirmWrite() {
+  const { question, answer } = useWriteQuestion();
+  if (!question) return null;
+  return (
+    <AlertDialog.Root open onOpenChange={(open) => !open && answer(false)}>
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className="sheet-scrim over-sheet" forceRender />
+        <AlertDialog.Popup className="sheet dialog confirm-write">
+          <div className="sheet-head row">
+            <AlertDialog.Title>Write this file?</AlertDialog.Title>
+          </div>
+          <div className="sheet-body">
+            <output className="exact-text mono">{question.path}</output>
+            <AlertDialog.Description className="muted">
+              Stemma asks before it first writes to a folder. It then writes other new files directly in <b className="mono">{question.folder}</b>{' '}
+              without asking, until Stemma stops. Existing files are never overwritten.
+            </AlertDialog.Description>
+          </div>
+          <div className="sheet-foot row wrap">
+            <Button label="Cancel" onClick={() => answer(false)} />
+            <Button look="primary" icon={FileOutput} label="Allow and write" onClick={() => answer(true)} />
+          </div>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}

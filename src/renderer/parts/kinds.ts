@@ -21,6 +21,7 @@ export const shareNames: Record<Share, string> = {
   result: 'Tool results',
 };
 
+/** The share that an entry belongs to. */
 export function shareOf(entry: { readonly role: Role; readonly kind: Kind }): Share {
   const family = kindFamily(entry);
   return family === 'tool' ? (entry.kind === 'tool_call' ? 'call' : 'result') : family;
@@ -47,6 +48,7 @@ const families: Readonly<Record<Exclude<Kind, 'text' | 'image'>, KindFamily>> = 
   event: 'system',
 };
 
+/** The family of an entry. */
 export const kindFamily = ({ role, kind }: { readonly role: Role; readonly kind: Kind }): KindFamily =>
   kind === 'text' || kind === 'image' ? role : families[kind];
 
@@ -72,6 +74,7 @@ export const kindIcons: Partial<Record<Kind, typeof ImageIcon>> = { image: Image
 
 const roleNames: Readonly<Record<Role, string>> = { user: 'User', assistant: 'Assistant', system: 'System', tool: 'Tool' };
 
+/** The speaker of an entry. */
 export const speaker = ({ role, kind }: { readonly role: Role; readonly kind: Kind }): string =>
   kind === 'summary' || kind === 'event' || kind === 'thinking' ? kindNames[kind] : roleNames[role];
 

@@ -15,6 +15,7 @@ const other = ['M12 8V4H8', 'M6 8h12a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H6a2 2 0 0 1-2
 /** The name of an agent as people know it. */
 export const agentName = (agent: string): string => (agent in agents ? agents[agent as SourceAgent].name : (otherNames[agent] ?? agent));
 
+/** The glyph of an agent. */
 export const AgentMark = ({ agent }: { agent: string }) => (
   <svg
     width={14}

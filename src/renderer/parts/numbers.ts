@@ -58,6 +58,7 @@ export function bytes(n: number): string {
 /** A short id: the first characters, or the last ones of ids that start with a time. */
 export const shortId = (id: string): string => (/[0-9a-f]{12}7[0-9a-f]{19}$/.test(id) ? id.slice(-8) : id.slice(0, 12));
 
+/** Whether a name is a machine id. */
 export const isMachineName = (name: string): boolean => /^[0-9a-f]{32}(_[0-9a-f]{32})?$/.test(name);
 
 const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });

@@ -13,6 +13,7 @@ const leadFields: Readonly<Partial<Record<ToolClass, readonly string[]>>> = {
   task: ['description'],
 };
 
+/** Whether a value is an object. */
 export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A value as text: a string as it is, anything else as JSON. */
@@ -78,6 +79,7 @@ export function editOf(oldText: string, newText: string): EditedText {
   };
 }
 
+/** The replacements of an edit call. */
 export function editsOf(tool: ToolClass | undefined, input: unknown): readonly EditedText[] | undefined {
   if (tool !== 'edit' || !isRecord(input)) return undefined;
   const one = (record: Record<string, unknown>): EditedText[] => {

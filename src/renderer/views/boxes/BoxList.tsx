@@ -9,15 +9,9 @@ import { Rows } from './Rows';
 const shownBoxes = 1_000;
 const useNames = { context: 'context of', output: 'output of', profile: 'profile' } as const;
 
-interface BoxListProps {
-  readonly project: string;
-  readonly chosen: string | undefined;
-  /** Receives the first box, which is shown while no box is selected. */
-  readonly onFirst: (boxId: string | undefined) => void;
-}
-
-/** The boxes of the project, most recently changed first, with a filter. */
-export function BoxList({ project, chosen, onFirst }: BoxListProps) {
+/** The boxes of the project, most recently changed first, with a filter. `onFirst` receives the first, shown while none is selected. */
+export function BoxList(props: { project: string; chosen: string | undefined; onFirst: (boxId: string | undefined) => void }) {
+  const { project, chosen, onFirst } = props;
   const [filter, setFilter] = useState('');
   const query = useProjectQuery(project, project, () => api.box.list({ limit: shownBoxes }));
   const first = query.data?.boxes[0]?.boxId;

@@ -30,6 +30,7 @@ const readBox = async (boxId: string) => {
   return { box, cards, conversation };
 };
 
+/** A box as conversation or as cards. */
 export function BoxPane({ project, boxId }: { project: string; boxId: string }) {
   const query = useProjectQuery(`${project} ${boxId}`, `${project} ${boxId}`, () => readBox(boxId));
   const [as, setAs] = useState<'conversation' | 'cards'>('conversation');

@@ -10,6 +10,7 @@ const shown = async (place: { readonly box?: string; readonly card?: string | un
   notify(notice);
 };
 
+/** Writes a new card, optionally into a box. */
 export const newCardForm = (box?: Box): FormSpec => ({
   title: 'New card',
   intro: box
@@ -26,6 +27,7 @@ export const newCardForm = (box?: Box): FormSpec => ({
   },
 });
 
+/** Changes a card in place. The engine refuses this while a turn holds the card. */
 export const editCardForm = (card: Card): FormSpec => ({
   title: 'Edit card',
   intro: 'The earlier content stays in the audit trail. A card that a turn holds cannot be changed: copy it instead.',
@@ -39,6 +41,7 @@ export const editCardForm = (card: Card): FormSpec => ({
   },
 });
 
+/** Writes a new card, starting with the content of another card. */
 export const copyCardForm = (card: Card): FormSpec => ({
   ...newCardForm(),
   title: 'Copy card',
@@ -67,6 +70,7 @@ const cardsForm = ({ write, done, ...form }: CardsForm): FormSpec => ({
   },
 });
 
+/** Builds a box from cards in an order. */
 export const newBoxForm = (): FormSpec =>
   cardsForm({
     title: 'New box',
@@ -81,6 +85,7 @@ export const newBoxForm = (): FormSpec =>
     done: (cards) => `Created a box with ${cards}`,
   });
 
+/** Adds cards at the end of a box. */
 export const appendForm = ({ boxId }: Box): FormSpec =>
   cardsForm({
     title: 'Append cards',
@@ -91,6 +96,7 @@ export const appendForm = ({ boxId }: Box): FormSpec =>
     done: (cards) => `The box has ${cards} now`,
   });
 
+/** Replaces a box: other cards, or another order. */
 export const replaceForm = ({ boxId, cardIds: before }: Box): FormSpec =>
   cardsForm({
     title: 'Reorder or replace',
@@ -101,6 +107,7 @@ export const replaceForm = ({ boxId, cardIds: before }: Box): FormSpec =>
     done: () => 'The new box replaces the earlier one',
   });
 
+/** Creates a second box from the cards of this box. */
 export const branchForm = ({ cardIds: before }: Box): FormSpec =>
   cardsForm({
     title: 'Branch box',
@@ -111,6 +118,7 @@ export const branchForm = ({ cardIds: before }: Box): FormSpec =>
     done: (cards) => `Created a branch with ${cards}`,
   });
 
+/** The action that deletes a card. It stays readable, and the message offers to restore it. */
 export const removeCard = (card: Card): (() => void) =>
   attempt(async () => {
     await api.card.delete({ cardId: card.cardId });
@@ -118,6 +126,7 @@ export const removeCard = (card: Card): (() => void) =>
     notify('Card deleted. Turns that begin later do not receive it.', { name: 'Undo', act: restoreCard(card) });
   });
 
+/** The action that restores a deleted card by adding it again. */
 export const restoreCard = ({ deletedAt: _, ...card }: Card): (() => void) =>
   attempt(async () => {
     await api.card.add({ card });
@@ -125,4 +134,5 @@ export const restoreCard = ({ deletedAt: _, ...card }: Card): (() => void) =>
     notify('Card restored');
   });
 
+/** Opens a form. */
 export const open = (form: FormSpec) => (): void => ask(form);

@@ -78,20 +78,8 @@ interface CommitRowProps {
 }
 
 /** A commit of the list. Its properties stay the same while the list scrolls. */
-export const CommitRow = memo(function CommitRow({
-  id,
-  top,
-  row,
-  width,
-  most,
-  alone,
-  chosen,
-  second,
-  tickets,
-  facts,
-  losses,
-  onMenu,
-}: CommitRowProps) {
+export const CommitRow = memo(function CommitRow(props: CommitRowProps) {
+  const { id, top, row, width, most, alone, chosen, second, tickets, facts, losses, onMenu } = props;
   const { commit } = row;
   const words = commitName(row);
   const choose = (event: React.MouseEvent) => {

@@ -7,6 +7,7 @@ const laneWidth = 13;
 /** Lanes from this number on are drawn on top of each other, to leave space for the titles. */
 const laneCap = 9;
 
+/** The color of a lane, as a CSS value. */
 export const laneColor = (lane: number): string => `var(--lane-${lane % 8})`;
 const x = (lane: number): number => 12 + Math.min(lane, laneCap) * laneWidth;
 /** The width of a graph with this many lanes, in CSS pixels. */

@@ -34,6 +34,7 @@ export interface RowShape {
   readonly end: boolean;
 }
 
+/** The shapes of loaded rows. */
 export const shapesOf = (rows: readonly GraphRow[]): readonly RowShape[] =>
   rows.map((row) => ({
     plain: isPlain(row),

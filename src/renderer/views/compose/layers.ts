@@ -14,6 +14,7 @@ const names: Readonly<Record<string, string>> = {
   query: 'Query',
 };
 
+/** The display name of a layer. */
 export const layerName = (layer: string): string => names[layer] ?? layer.replace(/__context$/, '');
 
 /** The color family of a layer, taken from the kind of entries that it resembles. */
@@ -24,6 +25,7 @@ export function layerFamily(layer: string): KindFamily {
   return layer === 'experience__context' || layer === 'knowledge__context' ? 'thinking' : 'system';
 }
 
+/** Whether a layer is a context block. */
 export const isBlock = (layer: string): boolean => layer.endsWith('__context');
 
 export const processNames: Readonly<Record<Process, string>> = {

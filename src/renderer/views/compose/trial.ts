@@ -35,8 +35,10 @@ export const trialInput = (id: ContextId, trial: Trial) => ({
 export const textToEdit = (trial: Trial, layer: string, base: Composition, now: Composition): string =>
   layer === 'system_prompt' ? (trial.systemPrompt ?? now.texts?.now[layer] ?? '') : (trial.contexts[layer] ?? base.texts?.recorded[layer] ?? '');
 
+/** The trial with another text for a layer. */
 export const withText = (trial: Trial, layer: string, text: string): Trial =>
   layer === 'system_prompt' ? { ...trial, systemPrompt: text } : { ...trial, contexts: { ...trial.contexts, [layer]: text } };
 
+/** Whether a trial replaces the text of a layer. */
 export const isTried = (trial: Trial, layer: string): boolean =>
   layer === 'system_prompt' ? trial.systemPrompt !== undefined : Object.hasOwn(trial.contexts, layer);

@@ -15,6 +15,7 @@ interface BlocksProps {
   readonly sought: string;
 }
 
+/** The visible blocks of a context. */
 export function Blocks({ shown: { project, commit, stop }, reader, calls, sought }: BlocksProps) {
   const { list, items, blocks, rows, entries, facts, room, selectedBlock, select, fork } = reader;
   const kept = useForkDraft(project, commit);

@@ -5,13 +5,6 @@ import { api } from '../../client';
 import { agents, Button, Copyable, describeProblem, findAgent, Input, ProblemLine, TextArea } from '../../parts';
 import { type ForkDraft, go, keepForkDraft, notify, openContext, refreshProject, useCommit } from '../../state';
 
-interface EditPromptProps {
-  readonly project: string;
-  readonly draft: ForkDraft;
-  /** Entries below the prompt, which are not in the fork. */
-  readonly below: number;
-}
-
 type Step =
   | { readonly phase: 'editing' }
   | { readonly phase: 'working'; readonly what: string }
@@ -20,8 +13,8 @@ type Step =
   | { readonly phase: 'by hand'; readonly command: string }
   | { readonly phase: 'failed'; readonly error: unknown };
 
-/** A prompt as an inline editor. The agent that wrote the context continues the fork. */
-export function EditPrompt({ project, draft, below }: EditPromptProps) {
+/** A prompt as an inline editor. The agent that wrote the context continues the fork, without the number of entries `below`. */
+export function EditPrompt({ project, draft, below }: { project: string; draft: ForkDraft; below: number }) {
   const { commit, text, original } = draft;
   const shown = useCommit(project, commit);
   const agent = findAgent(shown.data?.format ?? '');

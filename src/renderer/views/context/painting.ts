@@ -24,6 +24,7 @@ export function paintFound(container: HTMLElement, texts: readonly string[], her
   highlights.set('found-here', new Highlight(...foundHere));
 }
 
+/** Removes the highlights. */
 export const clearFound = (): void => {
   CSS.highlights?.delete('found');
   CSS.highlights?.delete('found-here');

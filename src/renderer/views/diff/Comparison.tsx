@@ -19,7 +19,7 @@ export function Comparison({ project, a, b, diff }: { project: string; a: Contex
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const rows = useMemo(() => diffRows(diff.hunks, diff.moved), [diff]);
   const list = useDifferences(rows);
-  const { left, right } = useSides({ project, a, b }, rows, list.virtual.getVirtualItems());
+  const { left, right } = useSides(project, a, b, rows, list.virtual.getVirtualItems());
   const outlineA = useQuery(`${project} ${a} ${stop}`, () => loadOutline(project, a, stop));
   const outline = outlineA.data?.rows;
   const toggle = (n: number) => {
@@ -89,16 +89,11 @@ export function Comparison({ project, a, b, diff }: { project: string; a: Contex
 }
 
 /** The entries of both sides. Visible entries are loaded. */
-function useSides(
-  { project, a, b }: { readonly project: string; readonly a: ContextId; readonly b: ContextId },
-  rows: readonly DiffRow[],
-  inView: readonly { readonly index: number }[],
-) {
+function useSides(project: string, a: ContextId, b: ContextId, rows: readonly DiffRow[], inView: readonly { readonly index: number }[]) {
   const { stop = 'compaction' } = useNavigation(({ route }) => route);
   const left = useRanges(entryRanges(project, a, stop));
   const right = useRanges(entryRanges(project, b, stop));
-  const first = inView[0]?.index;
-  const last = inView.at(-1)?.index;
+  const [first, last] = [inView[0]?.index, inView.at(-1)?.index];
   useEffect(() => {
     if (first !== undefined && last !== undefined) needRows(left, right, rows.slice(first, last + 1));
   }, [first, last, rows, left, right]);

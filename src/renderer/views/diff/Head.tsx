@@ -16,20 +16,11 @@ export function Head(props: {
   const { project, left, right, diff, onSwap } = props;
   const facts = useRowFacts(project, [left.id, right.id]);
   const query = useQuery(`sides ${left.id} ${right.id}`, (signal) => api.turn.sides({ ids: [left.id, right.id] }, { signal }));
-  const sides = (
-    [
-      [left, 'a', 0],
-      [right, 'b', 1],
-    ] as const
-  ).map(([commit, side, at]) => ({
-    commit,
-    side,
-    figures: {
-      size: { counted: diff.counted[side], estimated: diff.tokens[side] },
-      side: query.data?.sides[at],
-      facts: facts.get(commit.id),
-    },
-  }));
+  const sides = [left, right].map((commit, at) => {
+    const side = at === 0 ? 'a' : 'b';
+    const size = { counted: diff.counted[side], estimated: diff.tokens[side] };
+    return { commit, side, figures: { size, side: query.data?.sides[at], facts: facts.get(commit.id) } };
+  });
   return (
     <header className="diff-head">
       {sides.map(({ commit, side, figures }) => (

@@ -95,11 +95,13 @@ export function withDraft(rows: readonly OutlineRow[], changes: Changes, writing
   return { ...changes, inserted: new Map(changes.inserted).set(key, [...(changes.inserted.get(key) ?? []), draft]) };
 }
 
+/** The changes with further entries dropped. */
 export function withDropped(rows: readonly OutlineRow[], changes: Changes, indexes: readonly number[]): Changes {
   const keys = indexes.flatMap((index) => rows[index]?.key ?? []);
   return { ...changes, dropped: new Set([...changes.dropped, ...keys]) };
 }
 
+/** The changes without those of one entry. */
 export function withoutChanges(changes: Changes, key: EntryKey): Changes {
   const others = <T>(map: ReadonlyMap<EntryKey, T>): ReadonlyMap<EntryKey, T> => new Map([...map].filter(([each]) => each !== key));
   return {

@@ -56,6 +56,7 @@ function PartOfRows<T extends { readonly id: number }>({ title, hint, rows, fres
   );
 }
 
+/** The arguments of the handover: a name and a value each. */
 export const ArgumentRows = ({ form: { args }, onChange }: RowsProps) => (
   <PartOfRows
     title="Arguments"
@@ -88,6 +89,7 @@ export const ArgumentRows = ({ form: { args }, onChange }: RowsProps) => (
   </PartOfRows>
 );
 
+/** The rules: each turns an argument into a card. */
 export function RuleRows({ form: { rules, args }, onChange }: RowsProps) {
   const names = args.map(({ name }) => name);
   return (
@@ -160,6 +162,7 @@ interface PackTargetProps extends RowsProps {
   readonly profiles: readonly string[] | undefined;
 }
 
+/** The profile that receives the box and the agent that hands it over. */
 export function PackTarget({ form, onChange, agents, profiles }: PackTargetProps) {
   return (
     <PackPart title="From and to" hint="The profile that receives the box, and the agent or person that hands it over.">

@@ -1,6 +1,6 @@
 import { BookOpen, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Agent, Card, ContextId } from '../../../core/contract/index.js';
+import type { Agent, Box, Card, ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Facts, IconButton, Id, LinkButton, Received, say } from '../../parts';
 import { go, openBox, openContext, useQuery } from '../../state';
@@ -8,14 +8,10 @@ import { type MapTurn, toolNames } from './map';
 import { Packed, type PackedRow } from './Packed';
 import { TurnConsole } from './TurnConsole';
 
-const readContext = async (boxId: string) => {
-  const [box, { cards }] = await Promise.all([api.box.get({ boxId }), api.box.cards({ boxId })]);
-  return { box, cards };
-};
-
 /** A handover: its cards with their reasons, and links to the contexts of both agents. */
 export function TurnPane({ project, turn, agents }: { project: string; turn: MapTurn; agents: readonly Agent[] }) {
-  const query = useQuery(`${project} ${turn.contextBoxId}`, () => readContext(turn.contextBoxId));
+  const { contextBoxId: boxId } = turn;
+  const query = useQuery(`${project} ${boxId}`, () => Promise.all([api.box.get({ boxId }), api.box.cards({ boxId })]));
   const name = (agentId: string | undefined): string => agents.find((agent) => agent.agentId === agentId)?.displayName ?? agentId ?? 'unknown';
   const boxLink = (boxId: string): ReactNode => <LinkButton className="mono" label={say.shortId(boxId)} onClick={() => openBox(boxId)} />;
   const contextLink = (commit: ContextId | undefined, label: string) =>
@@ -52,7 +48,7 @@ export function TurnPane({ project, turn, agents }: { project: string; turn: Map
         <TurnsOf project={project} turn={turn} />
         <h3>Cards</h3>
         <Answer query={query} what="Cannot load the cards" loading="Loading the cards" lines={4}>
-          {({ box, cards }) => <Packed rows={packedRows(box.cardIds, box.packed?.runs ?? [], cards)} dropped={box.packed?.dropped ?? []} />}
+          {([box, { cards }]) => <Packed rows={packedRows(box, cards)} dropped={box.packed?.dropped ?? []} />}
         </Answer>
       </div>
     </aside>
@@ -80,18 +76,9 @@ function TurnsOf({ project, turn }: { project: string; turn: MapTurn }) {
 
 const strategyNames = { new: 'New agent', reuse: 'Existing agent', clone: 'Clone' } as const;
 
-function packedRows(
-  cardIds: readonly string[],
-  runs: readonly {
-    readonly reason: PackedRow['reason'];
-    readonly argument?: string | undefined;
-    readonly boxId?: string | undefined;
-    readonly cards: number;
-  }[],
-  cards: readonly Card[],
-): PackedRow[] {
+function packedRows({ cardIds, packed }: Box, cards: readonly Card[]): PackedRow[] {
   const known = new Map(cards.map((card) => [card.cardId, card]));
-  const reasons = runs.flatMap(({ cards: count, ...run }) => Array.from({ length: count }, () => run));
+  const reasons = (packed?.runs ?? []).flatMap(({ cards: count, ...run }) => Array.from({ length: count }, () => run));
   return cardIds.map((cardId, place) => {
     const card = known.get(cardId);
     return {

@@ -40,12 +40,12 @@ import {
 import { commitActions, editOrFork } from '../actions';
 import { CompactionLoss } from '../CompactionLoss';
 import { compareWithOriginal } from '../original';
-import { CommitLink } from './CommitLink';
 import { ContextSummary } from './ContextSummary';
+import { CommitLink } from './EntryFacts';
 import { FilesTouched } from './FilesTouched';
-import { SummaryField } from './SummaryField';
-import { SummaryHistory } from './SummaryHistory';
+import { SummaryField, SummaryHistory } from './Summary';
 
+/** Everything known about a commit, with the actions on it. */
 export function CommitFacts({ project, commit }: { project: string; commit: ShownCommit }) {
   const { view, against } = useNavigation(({ route }) => route);
   const tickets = useTicketsAtCommits(project, [commit.id]).get(commit.id) ?? [];

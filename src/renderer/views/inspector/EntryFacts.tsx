@@ -1,9 +1,9 @@
-import type { Entry } from '../../../core/contract/index.js';
-import { Estimate, Facts, Id, kindFamily, kindNames, namedMarks, say } from '../../parts';
-import { entryRanges, loadOutline, useQuery, useRanges } from '../../state';
+import type { ContextId, Entry } from '../../../core/contract/index.js';
+import { Estimate, Facts, Id, kindFamily, kindNames, LinkButton, namedMarks, say } from '../../parts';
+import { entryRanges, go, loadOutline, useQuery, useRanges } from '../../state';
 import type { ContextInView } from '../context';
-import { CommitLink } from './CommitLink';
 
+/** The details of the selected entry. */
 export function EntryFacts({ project, commit, stop, unsent, entry: key }: ContextInView & { readonly entry: string }) {
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => loadOutline(project, commit, stop, unsent));
   const index = query.data?.rows.findIndex((row) => row.key === key) ?? -1;
@@ -34,3 +34,8 @@ export function EntryFacts({ project, commit, stop, unsent, entry: key }: Contex
     </section>
   );
 }
+
+/** A commit's short id that selects the commit. */
+export const CommitLink = ({ id }: { id: ContextId }) => (
+  <LinkButton className="mono commit-link" label={say.shortId(id)} onClick={() => go({ commit: id, entry: undefined })} />
+);

@@ -3,15 +3,8 @@ import type { RowFacts } from '../../../core/contract/index.js';
 import { inFolder, say } from '../../parts';
 import { type ShownCommit, usePlace } from '../../state';
 
-interface FilesTouchedProps {
-  readonly project: string;
-  readonly commit: ShownCommit;
-  /** Undefined until it is loaded. */
-  readonly facts: RowFacts | undefined;
-}
-
-/** The files that the tools of a commit read or changed, as paths in its repository. */
-export function FilesTouched({ project, commit, facts }: FilesTouchedProps) {
+/** The files that the tools of a commit read or changed, as paths in its repository. `facts` are undefined until they are loaded. */
+export function FilesTouched({ project, commit, facts }: { project: string; commit: ShownCommit; facts: RowFacts | undefined }) {
   const folder = usePlace(project, commit.id).data?.repository ?? null;
   if (!facts || facts.files === 0) return null;
   const { files, touched } = facts;

@@ -75,17 +75,14 @@ function divide(rows: readonly OutlineRow[], { key, text }: ForkDraft) {
   return { at: prompt.commit, stays, leaves, kept: sum(stays) - prompt.tokens + estimatedTokens(text), leaving: sum(leaves) };
 }
 
-/** The tokens of a fork by the estimates of its entries. */
-interface Divided {
-  readonly kept: number;
-  readonly leaving: number;
-}
-
-/** The tokens before and after an edit, and the length of their gauges. `since`: what the figure after the edit starts from. */
+/**
+ * The tokens before and after an edit, and the length of their gauges. `kept` and `leaving` are the estimates of the entries of the fork. `since`:
+ * what the figure after the edit starts from.
+ */
 export function figuresOf(
   usage: Pick<UsageContext, 'counted' | 'estimated' | 'limit' | 'since'> | undefined,
   planned: Pick<UsageFork, 'estimated' | 'since'> | undefined,
-  { kept, leaving }: Divided,
+  { kept, leaving }: { readonly kept: number; readonly leaving: number },
 ) {
   // A context that was edited already continues from what was counted before that edit.
   const before = usage?.counted ?? (usage?.since ? usage.estimated : kept + leaving);

@@ -1,12 +1,24 @@
-import { CircleCheck, CircleDashed, CircleDot, FileText } from 'lucide-react';
+import { CircleCheck, CircleDashed, CircleDot, FileText, Scissors } from 'lucide-react';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import type { ContextId, MomentState, ReplayStep, TurnRow, UsageContext, UsageSeries } from '../../../core/contract/index.js';
+import type { ContextId, Kind, MomentState, ReplayStep, TurnRow, UsageContext, UsageSeries } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { describeProblem, Loading, ProblemLine, type ShownUsage } from '../../parts';
+import {
+  colorOf,
+  describeProblem,
+  Estimate,
+  kindNames,
+  Loading,
+  ProblemLine,
+  type Share,
+  type ShownUsage,
+  say,
+  shareOfPart,
+  TokenLegend,
+  Window,
+} from '../../parts';
 import { useSeries } from '../../state';
 import { TurnProof } from './TurnProof';
 import { firstSteps, type ShownSteps } from './turns';
-import { WindowFacts } from './WindowFacts';
 
 /** Without the earlier steps, the state lacks what only they did. */
 interface MomentProps extends ShownSteps {
@@ -182,4 +194,82 @@ function countedUsage({ kinds, basis }: UsageSeries, { requestId, counted, limit
     parts: kinds.map((kind, at) => ({ kind, tokens: parts[at] ?? 0, basis })).filter(({ tokens }) => tokens > 0),
     notRecorded,
   };
+}
+
+/** The tokens in the context window at a step, what the provider counted for its reply, and what a compaction removed. The step `added` tokens. */
+function WindowFacts({ state: { window, dropped }, counted, added }: { state: MomentState; counted: ShownUsage; added: number }) {
+  return (
+    <section className="moment-part" aria-label="Context window">
+      <h3 className="row baseline gap-6">
+        Context <Window usage={counted} estimate={window.tokens} />
+      </h3>
+      {counted === undefined || counted === 'loading' || counted.counted === null ? (
+        <Shares byKind={window.byKind} total={window.tokens} />
+      ) : (
+        <>
+          <Bar total={counted.counted} parts={partsOf(counted)} />
+          <TokenLegend rows={[]} usage={counted} />
+        </>
+      )}
+      <p className="muted">
+        {say.plural(window.entries, 'entry', 'entries')}; this step added <Estimate of={added} />
+      </p>
+      {dropped && (
+        <div className="moment-dropped">
+          <p>
+            <Scissors size={12} aria-hidden /> A compaction removed {say.plural(dropped.entries, 'entry', 'entries')},{' '}
+            <b>
+              <Estimate of={dropped.tokens} />
+            </b>
+            :
+          </p>
+          <Shares byKind={dropped.byKind} total={dropped.tokens} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** The parts of a counted input. */
+const partsOf = ({ notRecorded, parts }: UsageContext) => [
+  { kind: 'none', tokens: notRecorded ?? 0 },
+  ...parts.map(({ kind, tokens }) => ({ kind, tokens, color: colorOf(shareOfPart[kind]) })),
+];
+
+const Bar = ({ total, parts }: { total: number; parts: readonly { kind: string; tokens: number; color?: string }[] }) => (
+  <div className="moment-bar" aria-hidden>
+    {parts.map(({ kind, tokens, color }) => (
+      <i key={kind} className={`kind-${kind}`} style={{ background: color && `var(${color})`, width: `${(tokens / (total || 1)) * 100}%` }} />
+    ))}
+  </div>
+);
+
+/** Sums are by kind only, so text of user and assistant has one color. */
+const shares: Record<Kind, Share> = {
+  text: 'assistant',
+  thinking: 'thinking',
+  tool_call: 'call',
+  tool_result: 'result',
+  image: 'user',
+  summary: 'summary',
+  event: 'system',
+};
+
+function Shares({ byKind, total }: { byKind: MomentState['window']['byKind']; total: number }) {
+  return (
+    <>
+      <Bar total={total} parts={byKind.map(({ kind, tokens }) => ({ kind, tokens, color: colorOf(shares[kind]) }))} />
+      <ul className="token-legend wrap small">
+        {byKind.map(({ kind, tokens }) => (
+          <li key={kind} className="inline-row">
+            <i aria-hidden style={{ background: `var(${colorOf(shares[kind])})` }} />
+            {kindNames[kind]}{' '}
+            <b>
+              <Estimate of={tokens} bare />
+            </b>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
 }

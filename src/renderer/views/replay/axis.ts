@@ -16,6 +16,7 @@ const minPauseMs = 400;
 /** Pauses of at least this length are marked, in milliseconds. */
 const markedGap = 60_000;
 
+/** Computes the playback times of steps. */
 export function axisOf(steps: readonly Pick<ReplayStep, 'at'>[]): Axis {
   const gaps: { step: number; ms: number }[] = [];
   const times: number[] = [];

@@ -106,4 +106,5 @@ function lastProvider(providers: readonly ReplySource[]): string {
   return providers.find((each) => each.id === last && !each.problem)?.id ?? 'recorded';
 }
 
+/** Remembers the provider of a run in this window's storage. */
 export const rememberProvider = (id: string): void => localStorage.setItem(remembered, id);

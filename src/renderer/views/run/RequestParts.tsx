@@ -50,6 +50,7 @@ interface DraftPartProps {
   readonly onChange: (draft: RequestDraft) => void;
 }
 
+/** The blocks of the system prompt as text fields. */
 export function SystemPart({ request, draft, onChange }: DraftPartProps) {
   const original = draftOf(request).system;
   return (

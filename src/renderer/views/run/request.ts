@@ -10,12 +10,14 @@ export interface RequestDraft {
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
+/** The draft of an unchanged request. */
 export const draftOf = (request: TurnRequest): RequestDraft => ({
   system: request.system,
   tools: request.tools.map((tool) => ({ json: json(tool), isUsed: true })),
   settings: null,
 });
 
+/** The settings of a request as formatted JSON. */
 export const writeSettings = (request: TurnRequest): string => json(request.settings);
 
 /** The changes of a draft, or the reason why it cannot be sent. */
