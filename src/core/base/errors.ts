@@ -32,6 +32,9 @@ export const notFound = (id: string, message: string, data: ErrorData = {}): Ste
 /** An operation that the present state does not allow. */
 export const conflict = (message: string, data: ErrorData = {}): StemmaError => new StemmaError('CONFLICT', message, data);
 
+/** Something that does not answer, or cannot be used now. */
+export const unavailable = (message: string, data: ErrorData = {}, options?: ErrorOptions): StemmaError =>
+  new StemmaError('UNAVAILABLE', message, data, options);
 /** Damaged data. `id` is the id of the damaged object, row or file. */
 export const corrupt = (id: string, message: string, data: ErrorData = {}, options?: ErrorOptions): StemmaError =>
   new StemmaError('CORRUPT', message, { id, ...data }, options);
@@ -84,6 +87,10 @@ export function inWords(value: unknown, limit = 80): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : (JSON.stringify(value) ?? String(value));
   return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
 }
+
+/** The first of some names, and the number of the others: `a, b and 3 more`. */
+export const firstOf = (names: readonly string[], most: number, between = ', '): string =>
+  `${names.slice(0, most).join(between)}${names.length > most ? ` and ${names.length - most} more` : ''}`;
 
 /** The default of a switch over a closed union. It does not compile if a case is missing. */
 export function unreachable(value: never): never {

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { corrupt, inWords } from '../base/index.js';
+import { corrupt, firstOf, inWords } from '../base/index.js';
 import { derivedApart, migrations } from './migrations/index.js';
 
 type Kind = 'table' | 'virtual table' | 'index' | 'view' | 'trigger';
@@ -74,8 +74,7 @@ export function refuseForeignObjects(raw: Database.Database, version: number): v
   const names = foreign.map(({ kind, name }) => `the ${kind} ${inWords(name)}`);
   throw corrupt(
     'stemma.db',
-    `stemma.db contains ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}, which Stemma did not create; ` +
-      'none of it was run. "stemma fsck --repair" copies the rows into a new database without it',
+    `stemma.db contains ${firstOf(names, 5)}, which Stemma did not create; none of it was run. "stemma fsck --repair" copies the rows into a new database without it`,
     { foreign: foreign.map(({ kind, name }) => `${kind} ${name}`) },
   );
 }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { StemmaError } from '../../core/base/index.js';
+import { notFound, StemmaError } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
 import type { HubDatabase } from './database.js';
 import { isJwt, type Oidc } from './oidc.js';
@@ -51,7 +51,8 @@ export function newToken(): { readonly token: string; readonly hash: Buffer } {
 
 const hashOfToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-const refusal = (message: string): StemmaError => new StemmaError('UNAUTHORIZED', message, { field: 'token' });
+/** The refusal of a call because of its token. */
+export const refusal = (message: string): StemmaError => new StemmaError('UNAUTHORIZED', message, { field: 'token' });
 
 /**
  * Who holds the token of a request: a token of this hub, or a token of its issuer. It needs nothing but the header, so it is called before the body
@@ -106,8 +107,7 @@ async function memberWith(database: HubDatabase, identities: readonly string[]):
 
 /** @throws UNAUTHORIZED if the role does not allow the action. */
 export function requireAction({ role }: Pick<Grant, 'role'>, action: Action): void {
-  if (!allowed[role].includes(action))
-    throw refusal(`Your role is ${role}, which may not ${words[action]}. Ask an admin of the hub for another role.`);
+  if (!allows({ role }, action)) throw refusal(`Your role is ${role}, which may not ${words[action]}. Ask an admin of the hub for another role.`);
 }
 
 /** Whether a role allows an action. */
@@ -128,7 +128,7 @@ export async function projectFor({ all }: HubDatabase, holder: GrantHolder, name
       : holder.opens?.name === name
         ? holder.opens
         : undefined;
-  if (!row) throw new StemmaError('NOT_FOUND', `The hub has no project ${name}, or this token does not open it.`, { id: name });
+  if (!row) throw notFound(name, `The hub has no project ${name}, or this token does not open it.`);
   if (action !== undefined) requireAction(holder, action);
   return row;
 }

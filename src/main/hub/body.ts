@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { badRequest, StemmaError } from '../../core/base/index.js';
+import { badRequest, StemmaError, unavailable } from '../../core/base/index.js';
 import { endIfSlow } from '../connections/index.js';
 import { excessIn } from '../team/index.js';
 
@@ -30,14 +30,11 @@ const hold = (token: string, bytes: number): void => {
 /** Shorter bodies are read at any time. */
 const smallBytes = 64 * 1024;
 
-/** A body in memory. Call `release` when the call has ended. */
-export interface Body {
-  readonly bytes: Buffer;
-  release(): void;
-}
-
-/** Reads the body of a call, whose length must be announced. @throws BAD_REQUEST with a `status`; UNAVAILABLE if too many are being read */
-export async function readBody(request: IncomingMessage, hasParcel: boolean, token: string): Promise<Body> {
+/**
+ * Reads the body of a call, whose length must be announced. Call `release` when the call has ended.
+ * @throws BAD_REQUEST with a `status`; UNAVAILABLE if too many are being read
+ */
+export async function readBody(request: IncomingMessage, hasParcel: boolean, token: string) {
   const limit = hasParcel ? most.parcel : most.other;
   const announced = request.headers['content-length'];
   const length = Number(announced);
@@ -56,8 +53,7 @@ export async function readBody(request: IncomingMessage, hasParcel: boolean, tok
     const chunks: Buffer[] = [];
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       const isFull = held + chunk.length > most.atOnce || (heldBy.get(token) ?? 0) + chunk.length > most.ofToken;
-      if (length > smallBytes && isFull)
-        throw new StemmaError('UNAVAILABLE', 'The hub reads too many calls at the moment. Try again.', { retryAfterMs: 1_000 });
+      if (length > smallBytes && isFull) throw unavailable('The hub reads too many calls at the moment. Try again.', { retryAfterMs: 1_000 });
       hold(token, chunk.length);
       own += chunk.length;
       chunks.push(chunk);
@@ -84,7 +80,7 @@ let unpacked = 0;
 /** Counts an unpacked parcel until the returned function is called. A single one always fits. @throws UNAVAILABLE if others take the memory */
 export function holdUnpacked(bytes: number): () => void {
   if (unpacked > 0 && unpacked + bytes > most.unpacked)
-    throw new StemmaError('UNAVAILABLE', 'The hub stores too many parcels at the moment. Try again.', { retryAfterMs: 1_000 });
+    throw unavailable('The hub stores too many parcels at the moment. Try again.', { retryAfterMs: 1_000 });
   unpacked += bytes;
   let isHeld = true;
   return () => {

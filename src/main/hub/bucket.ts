@@ -1,49 +1,43 @@
-import { StemmaError } from '../../core/base/index.js';
+import { unavailable } from '../../core/base/index.js';
 import type { BackingStore } from '../../core/replicas/index.js';
 
-export interface BucketLimits {
-  /** Milliseconds until a call must have ended, the wait for its turn included. */
-  readonly answerMs: number;
-  /** Calls at the same time. A call that hangs keeps its turn until it ends. */
-  readonly running: number;
-}
-
-const usual: BucketLimits = { answerMs: 25_000, running: 32 };
+/**
+ * The milliseconds until a call must have ended, the wait for its turn included, and the number of calls at the same time. A call that hangs keeps its
+ * turn until it ends.
+ */
+const usual = { answerMs: 25_000, running: 32 };
+export type BucketLimits = typeof usual;
 
 /** The store with limits: a bucket that hangs ends calls with UNAVAILABLE, and holds at most `running` of them in memory. */
 export function patientStore(store: BackingStore, given: Partial<BucketLimits> = {}): BackingStore {
   const limits = { ...usual, ...given };
   const waiting: (() => void)[] = [];
   let running = 0;
-  const turn = async (isLate: () => boolean): Promise<void> => {
-    if (running >= limits.running) await new Promise<void>((resolve) => waiting.push(resolve));
-    if (isLate()) {
-      leave();
-      throw late(limits.answerMs);
-    }
-    running += 1;
-  };
-  // The next call takes the turn; `running` counts it again there.
-  const leave = (): void => void waiting.shift()?.();
-  const within = async <T>(work: () => Promise<T>): Promise<T> => {
-    let timer: NodeJS.Timeout | undefined;
-    let isLate = false;
-    const ended = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        isLate = true;
-        reject(late(limits.answerMs));
-      }, limits.answerMs);
-    });
-    const answer = turn(() => isLate).then(() =>
-      work().finally(() => {
-        running -= 1;
-        leave();
-      }),
-    );
-    // Nobody waits for an answer that comes too late.
-    answer.catch(() => {});
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running < limits.running) running += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
-      return await Promise.race([answer, ended]);
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      // The turn passes on to the next call.
+      if (next) next();
+      else running -= 1;
+    }
+  };
+  const within = async <T>(work: () => Promise<T>): Promise<T> => {
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      const seconds = limits.answerMs / 1_000;
+      reject(
+        unavailable(`The hub's bucket does not answer within ${seconds} seconds. Try again: what has arrived stays.`, { reason: 'bucket timeout' }),
+      );
+    }, limits.answerMs);
+    try {
+      // Nobody waits for the work of a call whose turn comes too late.
+      return await Promise.race([inTurn(() => (isLate ? ended : work())), ended]);
     } finally {
       clearTimeout(timer);
     }
@@ -56,8 +50,3 @@ export function patientStore(store: BackingStore, given: Partial<BucketLimits> =
     close: store.close,
   };
 }
-
-const late = (ms: number): StemmaError =>
-  new StemmaError('UNAVAILABLE', `The hub's bucket does not answer within ${ms / 1_000} seconds. Try again: what has arrived stays.`, {
-    reason: 'bucket timeout',
-  });

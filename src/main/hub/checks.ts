@@ -6,23 +6,12 @@ import { findRule, fixedFields, inOrder, isFixed, objectsOf, referencesOf, type 
 import type { GrantHolder } from './access.js';
 import type { InProject } from './database.js';
 import { hashArray, hashName } from './names.js';
+import { versionsOf } from './newest.js';
 import { wholesAmong } from './wholes.js';
 
-export interface UnstoredItem {
-  readonly kind: string;
-  readonly key: string;
-  readonly reason: string;
-}
-
-export interface NamedItem {
+interface NamedItem {
   readonly item: SentItem;
   readonly name: Buffer;
-}
-
-/** The items of a parcel that may be stored, each after those that it refers to, and the refused ones. */
-export interface CheckedParcel {
-  readonly accepted: readonly NamedItem[];
-  readonly refused: readonly UnstoredItem[];
 }
 
 interface Version {
@@ -50,10 +39,10 @@ const owners: Readonly<Record<string, string>> = {
 
 /**
  * Checks every item of a parcel before anything is stored: its schema, its references, the digest of a commit, and whether the sender may replace
- * what the hub holds. A bad item is refused by name, and so is what refers to it; nothing else is.
+ * what the hub holds. A bad item is refused by name, and so is what refers to it; nothing else is. Accepted items follow those that they refer to.
  */
-export async function checkItems(tx: InProject, holder: GrantHolder, items: readonly SentItem[], sent: ReadonlySet<string>): Promise<CheckedParcel> {
-  const refused: UnstoredItem[] = [];
+export async function checkItems(tx: InProject, holder: GrantHolder, items: readonly SentItem[], sent: ReadonlySet<string>) {
+  const refused: Readonly<Record<'kind' | 'key' | 'reason', string>>[] = [];
   const refuse = ({ kind, key }: SentItem, reason: string): void =>
     void refused.push({ kind: kind.slice(0, 64), key: key.slice(0, 4_096), reason: reason.slice(0, 1_000) });
   const valid = items.filter((item) => {
@@ -141,18 +130,10 @@ function isDigestOf({ digest, parent, artifact, createdAt, template }: JsonObjec
   return false;
 }
 
-const allOf = (values: readonly Buffer[]) => sql.val([...values]);
-
 async function firstVersions(tx: InProject, items: readonly NamedItem[]): Promise<Map<string, Version>> {
   if (items.length === 0) return new Map();
-  const rows = await tx
-    .selectFrom('item')
-    .distinctOn('name')
-    .select(['name', 'kind', 'body', 'by'])
-    .where(sql<boolean>`name = any(${allOf(items.map(({ name }) => name))}::bytea[])`)
-    .orderBy('name')
-    .orderBy('seq')
-    .execute();
+  const names = items.map(({ name }) => name);
+  const rows = await versionsOf(tx, names, 'asc').select(['kind', 'body', 'by']).execute();
   return new Map(rows.map(({ name, kind, body, by }) => [name.toString('hex'), { kind, by, body: JSON.parse(body.toString()) as JsonObject }]));
 }
 
@@ -162,13 +143,8 @@ async function heldRows(tx: InProject, items: readonly NamedItem[]): Promise<Map
     items.flatMap(({ item }) => referencesOf(item).map(({ kind, key }) => hashName(kind, key))).map((name) => [name.toString('hex'), name]),
   );
   if (names.size === 0) return new Map();
-  const rows = await tx
-    .selectFrom('item')
-    .distinctOn('name')
-    .select(['name', 'by'])
-    .where(sql<boolean>`name = any(${allOf([...names.values()])}::bytea[])`)
-    .orderBy('name')
-    .orderBy('seq')
+  const rows = await versionsOf(tx, [...names.values()], 'asc')
+    .select('by')
     .execute();
   return new Map(rows.map(({ name, by }) => [name.toString('hex'), by]));
 }

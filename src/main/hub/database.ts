@@ -1,6 +1,6 @@
 import { type Generated, Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql, type Transaction } from 'kysely';
 import pg from 'pg';
-import { StemmaError, stringAt } from '../../core/base/index.js';
+import { StemmaError, stringAt, unavailable } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
 import type { PoolUse } from './metrics.js';
 import { migrate } from './migrate.js';
@@ -57,17 +57,16 @@ export interface Tables {
 /** A transaction that sees the rows of one project only. Row-level security enforces this for every query. */
 export type InProject = Transaction<Tables>;
 
+interface AuditLine extends Omit<AuditNote, 'by'> {
+  readonly project: number | null;
+  readonly by: string;
+}
+
 /** Adds a line to the audit log. */
-export const addToAudit = (
-  all: Kysely<Tables>,
-  {
-    count,
-    ...line
-  }: { readonly project: number | null; readonly by: string; readonly action: string; readonly count: number; readonly what?: string | undefined },
-): Promise<unknown> =>
+export const addToAudit = (all: Kysely<Tables>, line: AuditLine): Promise<unknown> =>
   all
     .insertInto('audit')
-    .values({ ...line, count: String(count) })
+    .values({ ...line, count: String(line.count) })
     .execute();
 
 /** Rows in parts that one statement can store: PostgreSQL takes at most 65,535 parameters. */
@@ -98,18 +97,11 @@ export interface HubDatabase {
   close(): Promise<void>;
 }
 
-export interface DatabaseLimits {
-  readonly connections: number;
-  readonly connectMs: number;
-  readonly statementMs: number;
-  /** Milliseconds after that, until the hub gives up a database that did not end the statement. */
-  readonly graceMs: number;
-}
-
-const usual: DatabaseLimits = { connections: 10, connectMs: 10_000, statementMs: 30_000, graceMs: 5_000 };
+/** `graceMs`: milliseconds after `statementMs`, until the hub gives up a database that did not end the statement. */
+const usual = { connections: 10, connectMs: 10_000, statementMs: 30_000, graceMs: 5_000 };
 
 /** Connects and updates the schema. A lost connection ends only the call that used it. @throws UNAVAILABLE if the database does not answer */
-export async function openHubDatabase(url: string, given: Partial<DatabaseLimits> = {}): Promise<HubDatabase> {
+export async function openHubDatabase(url: string, given: Partial<typeof usual> = {}): Promise<HubDatabase> {
   const limits = { ...usual, ...given };
   const pool = poolOf({
     connectionString: url,
@@ -144,18 +136,14 @@ export async function openHubDatabase(url: string, given: Partial<DatabaseLimits
   } catch (error) {
     await all.destroy();
     const { message } = (error as Error).cause instanceof Error ? ((error as Error).cause as Error) : (error as Error);
-    throw new StemmaError(
-      'UNAVAILABLE',
-      `The hub's database cannot be used: ${message}. Check --database and the rights of its user.`,
-      { reason: message },
-      { cause: error },
-    );
+    const problem = `The hub's database cannot be used: ${message}. Check --database and the rights of its user.`;
+    throw unavailable(problem, { reason: message }, { cause: error });
   }
   return database;
 }
 
 /** Brings the schema up to date over connections of its own, because a step may take longer than a call. */
-async function prepare(url: string, { connectMs }: DatabaseLimits): Promise<void> {
+async function prepare(url: string, { connectMs }: typeof usual): Promise<void> {
   const steps = new Kysely<unknown>({
     dialect: new PostgresDialect({ pool: poolOf({ connectionString: url, max: 3, connectionTimeoutMillis: connectMs }) }),
   });
@@ -206,12 +194,8 @@ function asAnswer(error: unknown): unknown {
     return new StemmaError('BAD_REQUEST', `The hub cannot store this value (${code}).`, { field: 'input' }, { cause: error });
   const isDriver = code === '' && /connect|timeout|terminated|queryable/i.test(message);
   if (!isDriver && !/^E[A-Z]+$/.test(code) && !busyErrors.test(code)) return error;
-  const answer = new StemmaError(
-    'UNAVAILABLE',
-    "The hub's database does not answer at the moment. Try again: what has arrived stays.",
-    { reason: code === '' ? message : code },
-    { cause: error },
-  );
+  const problem = "The hub's database does not answer at the moment. Try again: what has arrived stays.";
+  const answer = unavailable(problem, { reason: code === '' ? message : code }, { cause: error });
   if (!/^(?:57014|55P03|40)/.test(code)) lost.add(answer);
   return answer;
 }

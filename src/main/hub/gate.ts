@@ -10,15 +10,6 @@ export interface GateLimits {
   readonly refill: number;
 }
 
-export interface Gate {
-  /** Waits for a turn and returns the function that ends it. @throws UNAVAILABLE with `retryAfterMs` if the caller uses too much. */
-  enter(caller: string): Promise<() => void>;
-  /** Charges work that took no time here, such as a refused sign-in. @throws as `enter`. */
-  charge(caller: string, ms: number): void;
-  /** @throws as `enter` if the caller has used its budget up. */
-  require(caller: string): void;
-}
-
 interface Caller {
   running: number;
   readonly queue: (() => void)[];
@@ -30,7 +21,7 @@ interface Caller {
 const maxCallers = 10_000;
 
 /** Opens a gate. `clock` returns milliseconds. */
-export function openGate(limits: GateLimits, clock: () => number = () => performance.now()): Gate {
+export function openGate(limits: GateLimits, clock: () => number = () => performance.now()) {
   const callers = new Map<string, Caller>();
   const callerAt = (name: string): Caller => {
     const now = clock();
@@ -55,7 +46,8 @@ export function openGate(limits: GateLimits, clock: () => number = () => perform
     if (left < 1) throw tooMuch(Math.ceil((1 - left) / limits.refill));
   };
   return {
-    enter: async (name) => {
+    /** Waits for a turn and returns the function that ends it. @throws UNAVAILABLE with `retryAfterMs` if the caller uses too much. */
+    enter: async (name: string): Promise<() => void> => {
       const caller = callerAt(name);
       requireLeft(caller);
       if (caller.running >= limits.running) {
@@ -74,12 +66,14 @@ export function openGate(limits: GateLimits, clock: () => number = () => perform
         else caller.running -= 1;
       };
     },
-    charge: (name, ms) => {
+    /** Charges work that took no time here, such as a refused sign-in. @throws as `enter`. */
+    charge: (name: string, ms: number): void => {
       const caller = callerAt(name);
       requireLeft(caller);
       caller.left -= ms;
     },
-    require: (name) => requireLeft(callerAt(name)),
+    /** @throws as `enter` if the caller has used its budget up. */
+    require: (name: string): void => requireLeft(callerAt(name)),
   };
 }
 

@@ -10,4 +10,4 @@ export { openHubObjects } from './objects.js';
 export { type Oidc, openOidc } from './oidc.js';
 export { removeExpired } from './retention.js';
 export { firstToken, type RequestEntry, type RunningHub, serveHub } from './server.js';
-export { type StartedHub, startHub } from './start.js';
+export { startHub } from './start.js';

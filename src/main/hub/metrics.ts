@@ -2,26 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { AggregationType, MeterProvider } from '@opentelemetry/sdk-metrics';
 
-export interface PoolUse {
-  readonly total: number;
-  readonly idle: number;
-  readonly waiting: number;
-}
+export type PoolUse = Readonly<Record<'total' | 'idle' | 'waiting', number>>;
 
 /** The counters of a hub process. Their labels are names of procedures and codes of errors, never names of projects or people, and no content. */
-export interface HubMetrics {
-  /** Counts an answered procedure. `code` is `ok` or the code of the error. */
-  called(procedure: string, code: string, ms: number): void;
-  stored(what: { readonly items: number; readonly objects: number; readonly bytes: number }): void;
-  /** Answers a scrape in the text format of Prometheus. */
-  answer(request: IncomingMessage, response: ServerResponse): void;
-  close(): Promise<void>;
-}
+export type HubMetrics = ReturnType<typeof openHubMetrics>;
 
 const boundaries = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Opens the counters of this process. */
-export function openHubMetrics(pool: () => PoolUse): HubMetrics {
+export function openHubMetrics(pool: () => PoolUse) {
   const exporter = new PrometheusExporter({ preventServerStart: true, appendTimestamp: false });
   const provider = new MeterProvider({
     readers: [exporter],
@@ -42,16 +31,18 @@ export function openHubMetrics(pool: () => PoolUse): HubMetrics {
     result.observe(waiting, { state: 'awaited' });
   });
   return {
-    called: (procedure, code, ms) => {
+    /** Counts an answered procedure. `code` is `ok` or the code of the error. */
+    called: (procedure: string, code: string, ms: number): void => {
       requests.add(1, { procedure, code });
       seconds.record(ms / 1_000, { procedure });
     },
-    stored: (what) => {
+    stored: (what: Readonly<Record<'items' | 'objects' | 'bytes', number>>): void => {
       items.add(what.items);
       objects.add(what.objects);
       bytes.add(what.bytes);
     },
-    answer: (request, response) => exporter.getMetricsRequestHandler(request, response),
-    close: () => provider.shutdown(),
+    /** Answers a scrape in the text format of Prometheus. */
+    answer: (request: IncomingMessage, response: ServerResponse): void => exporter.getMetricsRequestHandler(request, response),
+    close: (): Promise<void> => provider.shutdown(),
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { JsonObject } from '../../core/base/index.js';
+import { firstOf, type JsonObject } from '../../core/base/index.js';
 
 /** The name of an item as the database stores it: SHA-256 of its kind and key. */
 export const hashName = (kind: string, key: string): Buffer => createHash('sha256').update(`${kind}\0${key}`).digest();
@@ -27,16 +27,21 @@ export function namesOfItems(items: readonly { readonly kind: string; readonly s
 /** Refused items for the audit log: the first ones by kind and the beginning of their name. */
 export function namesOfRefused(items: readonly { readonly kind: string; readonly key: string }[]): string {
   const short = (text: string): string => text.slice(0, namedDigits * 2).replaceAll('\0', '');
-  const named = items.slice(0, namedObjects).map(({ kind, key }) => `${short(kind)} ${short(key)}`);
-  return `${named.join(', ')}${items.length > namedObjects ? ` and ${items.length - namedObjects} more` : ''}`;
+  return firstOf(
+    items.map(({ kind, key }) => `${short(kind)} ${short(key)}`),
+    namedObjects,
+  );
 }
 
 /** Objects for the audit log, by the beginnings of their hashes. Undefined if there are no objects. */
-export function namesOfObjects(hashes: readonly string[]): string | undefined {
-  if (hashes.length === 0) return undefined;
-  const named = hashes.slice(0, namedObjects).map((hash) => hash.slice(0, namedDigits));
-  return `${named.join(' ')}${hashes.length > namedObjects ? ` and ${hashes.length - namedObjects} more` : ''}`;
-}
+export const namesOfObjects = (hashes: readonly string[]): string | undefined =>
+  hashes.length === 0
+    ? undefined
+    : firstOf(
+        hashes.map((hash) => hash.slice(0, namedDigits)),
+        namedObjects,
+        ' ',
+      );
 
 /** The objects that a line of the audit log names, and the digits of each hash: a clone reads thousands. Its line about items names the rest. */
 const namedObjects = 8;

@@ -13,16 +13,7 @@ import { hashArray } from './names.js';
  * The objects of a hub. Objects that arrive together become one compressed file in the bucket, so that many small objects need few requests. The
  * bucket is never called inside a transaction: while it hangs, no connection to the database waits for it.
  */
-export interface HubObjects {
-  /** Writes the objects to the bucket, before the transaction that records them: a file that nothing refers to does no harm. */
-  write(objects: readonly SentObject[]): Promise<Written | undefined>;
-  /** Records written objects in the database. Objects that the hub already has stay in their files. */
-  record(tx: InProject, project: number, written: Written): Promise<void>;
-  /** Finds objects by their hashes, up to about `bytes` in total. Unknown objects are omitted. */
-  locate(tx: InProject, hashes: readonly string[], bytes: number): Promise<BucketObject[]>;
-  /** Reads located objects. Call it outside of a transaction. */
-  read(located: readonly BucketObject[]): Promise<SentObject[]>;
-}
+export type HubObjects = ReturnType<typeof openHubObjects>;
 
 export interface BucketObject {
   readonly hash: string;
@@ -43,7 +34,7 @@ const keptBytes = 64 * 1024 * 1024;
 const uniqueBytes = 16;
 
 /** Opens the objects of a hub in a backing store. */
-export function openHubObjects(given: BackingStore, limits?: Partial<BucketLimits>): HubObjects {
+export function openHubObjects(given: BackingStore, limits?: Partial<BucketLimits>) {
   const store = patientStore(given, limits);
   const kept = recent<string, Buffer>(keptBytes);
   const readContent = async (name: string): Promise<Buffer> => {
@@ -57,7 +48,8 @@ export function openHubObjects(given: BackingStore, limits?: Partial<BucketLimit
     return content;
   };
   return {
-    write: async (objects) => {
+    /** Writes the objects to the bucket, before the transaction that records them: a file that nothing refers to does no harm. */
+    write: async (objects: readonly SentObject[]): Promise<Written | undefined> => {
       if (objects.length === 0) return undefined;
       // Random bytes at the end make every file unique, so that a file can be removed without checking for other references.
       const packed = zstdCompressSync(Buffer.concat([...objects.map(({ bytes }) => bytes), randomBytes(uniqueBytes)]));
@@ -67,7 +59,8 @@ export function openHubObjects(given: BackingStore, limits?: Partial<BucketLimit
     },
     record,
     locate,
-    read: async (located) => {
+    /** Reads located objects. Call it outside of a transaction. */
+    read: async (located: readonly BucketObject[]): Promise<SentObject[]> => {
       const found: SentObject[] = [];
       for (const { hash, type, file, start, size } of located)
         found.push({ hash, contentType: type, bytes: (await readContent(file)).subarray(start, start + size) });
@@ -76,6 +69,7 @@ export function openHubObjects(given: BackingStore, limits?: Partial<BucketLimit
   };
 }
 
+/** Finds objects by their hashes, up to about `bytes` in total. Unknown objects are omitted. */
 async function locate(tx: InProject, hashes: readonly string[], bytes: number): Promise<BucketObject[]> {
   if (hashes.length === 0) return [];
   const rows = await tx
@@ -101,6 +95,7 @@ async function locate(tx: InProject, hashes: readonly string[], bytes: number): 
   }));
 }
 
+/** Records written objects in the database. Objects that the hub already has stay in their files. */
 async function record(tx: InProject, project: number, { hash, size, objects }: Written): Promise<void> {
   const pack = { project, hash, size: String(size) };
   const { no } = await tx.insertInto('pack').values(pack).returning('no').executeTakeFirstOrThrow();

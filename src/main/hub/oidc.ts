@@ -1,5 +1,5 @@
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { badRequest, isObject, StemmaError, stringAt } from '../../core/base/index.js';
+import { badRequest, isObject, StemmaError, stringAt, unavailable } from '../../core/base/index.js';
 
 export interface OidcOptions {
   /** The address of the issuer, exactly as its tokens name it. */
@@ -11,11 +11,7 @@ export interface OidcOptions {
 }
 
 /** Verifies tokens of an OpenID Connect issuer. */
-export interface Oidc {
-  readonly about: { readonly issuer: string; readonly audience: string; readonly client: string };
-  /** The verified e-mail address and the subject of a token. @throws UNAUTHORIZED; UNAVAILABLE if the issuer does not answer */
-  identities(token: string): Promise<readonly string[]>;
-}
+export type Oidc = ReturnType<typeof openOidc>;
 
 /** The accepted signature algorithms. They need the issuer's private key; `none` and shared secrets are excluded. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
@@ -27,7 +23,7 @@ const answerMs = 10_000;
 export const isJwt = (token: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(token);
 
 /** Prepares the verification. The issuer is asked at the first token. @throws BAD_REQUEST for an issuer without TLS, unless it is on loopback. */
-export function openOidc({ issuer, audience, client = audience }: OidcOptions): Oidc {
+export function openOidc({ issuer, audience, client = audience }: OidcOptions) {
   requireSafe(issuer, 'oidc-issuer');
   let found: Promise<JWTVerifyGetKey> | undefined;
   const keys = (): Promise<JWTVerifyGetKey> => {
@@ -39,7 +35,8 @@ export function openOidc({ issuer, audience, client = audience }: OidcOptions): 
   };
   return {
     about: { issuer, audience, client },
-    identities: async (token) => {
+    /** The verified e-mail address and the subject of a token. @throws UNAUTHORIZED; UNAVAILABLE if the issuer does not answer */
+    identities: async (token: string): Promise<readonly string[]> => {
       try {
         const { payload } = await jwtVerify(token, await keys(), { issuer, audience, algorithms, clockTolerance, requiredClaims: ['exp', 'sub'] });
         return identitiesIn(payload);
@@ -92,10 +89,6 @@ function asRefusal(error: unknown, issuer: string): StemmaError {
   const { message } = error as Error;
   if (falseToken.some((each) => error instanceof each))
     return new StemmaError('UNAUTHORIZED', `The hub does not accept this sign-in: ${message}. Run \`stemma login\` again.`, { field: 'token' });
-  return new StemmaError(
-    'UNAVAILABLE',
-    `The hub cannot verify the sign-in, because its issuer ${issuer} does not answer: ${message}.`,
-    { reason: message },
-    { cause: error },
-  );
+  const problem = `The hub cannot verify the sign-in, because its issuer ${issuer} does not answer: ${message}.`;
+  return unavailable(problem, { reason: message }, { cause: error });
 }

@@ -2,19 +2,19 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { outlineVersion } from '../../core/chain/index.js';
 import { encodeOutline, findReader, outlineOfParsed } from '../../core/formats/index.js';
+import { inGroups } from '../../core/sync/index.js';
 import { type InProject, inStatements } from './database.js';
 import { hashArray } from './names.js';
 import type { BucketObject, HubObjects } from './objects.js';
 
-/** The most bytes of content that one request parses, and that are in memory at once. Further contents get no outline; the client fetches them. */
+/** The most bytes of content that one request parses. Further contents get no outline; the client fetches them. */
 const maxBytes = 32 * 1024 * 1024;
-const bytesAtOnce = 8 * 1024 * 1024;
 
 /** The hash of a content, and the format in which a commit holds it. */
 export type WantedOutline = readonly [hash: string, format: string];
 
 /** Outlines by hash and format, and where the contents of the others are. */
-export interface KnownOutlines {
+interface KnownOutlines {
   readonly outlines: Map<string, string>;
   readonly missing: readonly { readonly place: BucketObject; readonly formats: readonly string[] }[];
 }
@@ -43,29 +43,16 @@ export async function knownOutlines(tx: InProject, objects: HubObjects, wanted: 
   return { outlines, missing };
 }
 
-export interface MadeOutline {
-  readonly hash: string;
-  readonly format: string;
-  readonly data: string;
-}
+type MadeOutline = Readonly<Record<'hash' | 'format' | 'data', string>>;
 
 /** Makes outlines of contents. Call it outside of a transaction. */
 export async function makeOutlines(objects: HubObjects, missing: KnownOutlines['missing']): Promise<MadeOutline[]> {
   const made: MadeOutline[] = [];
-  for (let at = 0; at < missing.length; ) {
-    const some = missing.slice(at, at + 1);
-    for (let bytes = some[0]?.place.size ?? 0; at + some.length < missing.length; ) {
-      const next = missing[at + some.length];
-      bytes += next?.place.size ?? 0;
-      if (!next || bytes > bytesAtOnce) break;
-      some.push(next);
-    }
-    at += some.length;
+  for (const some of inGroups(missing, ({ place }) => place.size))
     for (const [i, { hash, bytes }] of (await objects.read(some.map(({ place }) => place))).entries()) {
       for (const format of some[i]?.formats ?? []) made.push({ hash, format, data: encodeOutline(outlineOfParsed(findReader(format).parse(bytes))) });
       await otherWork();
     }
-  }
   return made;
 }
 

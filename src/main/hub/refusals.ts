@@ -13,10 +13,7 @@ interface RefusedCall {
 }
 
 /** Notes refused calls in the audit log. Equal refusals of one caller within a minute are two lines: the first, and the number of the others. */
-export interface Refusals {
-  note(call: RefusedCall): Promise<void>;
-  close(): Promise<void>;
-}
+export type Refusals = ReturnType<typeof openRefusals>;
 
 interface Waiting {
   readonly write: (count: number) => Promise<void>;
@@ -32,7 +29,7 @@ const maxWaiting = 1_000;
 const shortened = (text: string | undefined): string | undefined => text?.slice(0, 100).replaceAll('\0', '');
 
 /** Opens the notes. A note that cannot be written does not change the answer to the call. */
-export function openRefusals({ all }: HubDatabase): Refusals {
+export function openRefusals({ all }: HubDatabase) {
   const waiting = new Map<string, Waiting>();
   const write = async ({ holder, procedure, ...call }: RefusedCall, project: number | null, count: number): Promise<void> => {
     const what = [call.code, call.field, call.address].filter((each) => each !== undefined).join(' ');
@@ -49,7 +46,7 @@ export function openRefusals({ all }: HubDatabase): Refusals {
     return (await all.selectFrom('project').select('no').where('name', '=', project).executeTakeFirst())?.no ?? null;
   };
   return {
-    note: async (given) => {
+    note: async (given: RefusedCall): Promise<void> => {
       const call = { ...given, project: shortened(given.project), field: shortened(given.field) };
       const name = [call.holder?.no ?? call.address, call.project, call.procedure, call.code, call.field].join(' ');
       const noted = waiting.get(name);
@@ -63,7 +60,7 @@ export function openRefusals({ all }: HubDatabase): Refusals {
       waiting.set(name, { count: 0, timer, write: async (count) => write(call, await project, count) });
       await write(call, await project, 1);
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       for (const name of [...waiting.keys()]) await end(name);
     },
   };

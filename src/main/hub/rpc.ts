@@ -9,26 +9,21 @@ import { asRefusal } from '../../core/router/index.js';
 import { hubContract } from '../team/index.js';
 import { allows, callerOf, type HubCaller, holderIn, requireAction } from './access.js';
 import { readBody } from './body.js';
-import { type GateLimits, openGate } from './gate.js';
+import { openGate } from './gate.js';
 import { type HubContext, nameOfError } from './procedure.js';
 import type { Refusals } from './refusals.js';
 import { hubRouter } from './service.js';
 import { requireOpen } from './shares.js';
 
-export interface CallLimits {
-  readonly token: GateLimits;
-  /** Many people may share an address. */
-  readonly address: GateLimits;
-  /** Refused tokens of one address at once, and the number that it gets back in each second. */
-  readonly refused: { readonly atOnce: number; readonly perSecond: number };
-}
-
 /** The limits of a hub. A clone or a push makes one call after the other, so it never uses more time than passes. */
-export const usualLimits: CallLimits = {
+export const usualLimits = {
   token: { running: 8, waiting: 64, budgetMs: 60_000, refill: 4 },
+  /** Many people may share an address. */
   address: { running: 64, waiting: 512, budgetMs: 300_000, refill: 16 },
+  /** Refused tokens of one address at once, and the number that it gets back in each second. */
   refused: { atOnce: 30, perSecond: 0.5 },
 };
+export type CallLimits = typeof usualLimits;
 
 /** The door of the hub: checks tokens and limits before anything else of a call is read. */
 export interface HubDoor {
@@ -84,7 +79,7 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
       ends.push(await addresses.enter(address));
       return await work(caller);
     } catch (error) {
-      await noteRefusal(refusals, { error, doing, caller, address });
+      await noteRefusal(refusals, error, doing, address, caller);
       throw error;
     } finally {
       for (const end of ends) end();
@@ -134,15 +129,8 @@ export function openDoor(services: Omit<HubContext, 'authorization' | 'caller'> 
 
 const digestToken = (token: string): string => createHash('sha256').update(token).digest('base64');
 
-interface Refused {
-  readonly error: unknown;
-  readonly doing: string;
-  readonly caller: HubCaller | undefined;
-  readonly address: string;
-}
-
 /** Notes a refused call in the audit log, which is in the database: without it, nothing is noted. */
-async function noteRefusal(refusals: Refusals, { error, doing, caller, address }: Refused): Promise<void> {
+async function noteRefusal(refusals: Refusals, error: unknown, doing: string, address: string, caller: HubCaller | undefined): Promise<void> {
   const refusal = asRefusal(error, doing);
   if (!(refusal instanceof ORPCError) || (refusal.code === 'UNAVAILABLE' && waitOf(refusal) === undefined)) return;
   const holder = caller && holderIn(caller, undefined);

@@ -14,12 +14,7 @@ import { openShareViews } from './shares.js';
 import { openHubSpans } from './spans.js';
 import { createTlsServer, type TlsFiles } from './tls.js';
 
-export interface RunningHub {
-  readonly port: number;
-  /** The port of the metrics, if they have one of their own. */
-  readonly metricsPort: number | undefined;
-  close(): Promise<void>;
-}
+export type RunningHub = Awaited<ReturnType<typeof serveHub>>;
 
 export interface HubOptions {
   readonly database: HubDatabase;
@@ -56,22 +51,11 @@ export interface RequestEntry {
  * Serves a hub over HTTP, or with TLS: `/rpc` for clients, `/v1/traces` for spans, `/oidc` for clients that sign in, `/health` for load balancers. A
  * hub keeps no shared state in memory, so any number of hubs can serve one database and bucket.
  */
-export async function serveHub(options: HubOptions): Promise<RunningHub> {
-  const {
-    database,
-    objects,
-    port,
-    host,
-    oidc,
-    tls,
-    onRequest,
-    onCertificate = () => {},
-    onProblem = () => {},
-    slow = { ...slowLimits, silent: 2_000 },
-  } = options;
+export async function serveHub(options: HubOptions) {
+  const { database, oidc, tls, onCertificate = () => {}, onProblem = () => {}, slow = { ...slowLimits, silent: 2_000 } } = options;
   const metrics = openHubMetrics(database.pool);
   const refusals = openRefusals(database);
-  const services = { database, objects, oidc, viewOf: openShareViews(), formatsIn: openCommitFormats() };
+  const services = { database, objects: options.objects, oidc, viewOf: openShareViews(), formatsIn: openCommitFormats() };
   const door = openDoor({ ...services, metrics, refusals, onProblem }, { ...usualLimits, ...options.limits });
   const answerShare = openShareRoute(services, door);
   const isHealthy = openHealth(database);
@@ -81,7 +65,7 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
     // The secret of a share link stays out of the log.
     const path = ((request.url ?? '').split('?')[0] ?? '').replace(/^(\/share\/[^/]+\/)[^/]+/, '$1…');
     response.on('close', () =>
-      onRequest?.({ at: new Date().toISOString(), path, status: response.statusCode, ms: Math.round(performance.now() - started) }),
+      options.onRequest?.({ at: new Date().toISOString(), path, status: response.statusCode, ms: Math.round(performance.now() - started) }),
     );
     if (path === '/health') {
       void isHealthy().then((ok) => response.writeHead(ok ? 200 : 503, { 'content-type': 'application/json' }).end(JSON.stringify({ ok })));
@@ -106,14 +90,14 @@ export async function serveHub(options: HubOptions): Promise<RunningHub> {
   // Longer than clients keep idle connections, so that the hub does not close a connection while a request is on its way.
   server.keepAliveTimeout = idleMs;
   server.setTimeout(stillMs);
-  const bound = await listen(server, port, host);
-  const scraped =
-    options.metricsPort === undefined ? undefined : createServer(serverOptions(slow), (request, response) => metrics.answer(request, response));
+  const bound = await listen(server, options.port, options.host);
+  const scraped = options.metricsPort === undefined ? undefined : createServer(serverOptions(slow), metrics.answer);
   if (scraped) limitSilent(scraped, slow);
   return {
     port: bound,
+    /** The port of the metrics, if they have one of their own. */
     metricsPort: scraped && (await listen(scraped, options.metricsPort as number, '127.0.0.1')),
-    close: () =>
+    close: (): Promise<void> =>
       new Promise((resolve) => {
         scraped?.close();
         scraped?.closeAllConnections();
@@ -139,10 +123,8 @@ function openHealth(database: HubDatabase): () => Promise<boolean> {
   let asked: Promise<boolean> | undefined;
   return () => {
     asked ??= proveUsable(database)
-      .then(
-        () => true,
-        () => false,
-      )
+      .then(() => true)
+      .catch(() => false)
       .finally(() => {
         asked = undefined;
       });

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { badRequest, StemmaError, toTimestamp } from '../../core/base/index.js';
+import { badRequest, toTimestamp } from '../../core/base/index.js';
 import { outlineVersion } from '../../core/chain/index.js';
 import { findFormat } from '../../core/formats/index.js';
 import {
@@ -13,7 +13,7 @@ import {
   ticketKinds,
   unpackParcel,
 } from '../../core/sync/index.js';
-import { allows, type GrantHolder, type OpenProject, projectFor, projectsOf, requireAction } from './access.js';
+import { allows, type GrantHolder, type OpenProject, projectFor, projectsOf, refusal, requireAction } from './access.js';
 import { holdUnpacked } from './body.js';
 import { addToAudit, type InProject } from './database.js';
 import { pageOfItems, storeItems } from './items.js';
@@ -46,10 +46,7 @@ function requireSender(holder: GrantHolder, { items, objects }: Parcel): void {
   if (allows(holder, 'write')) return;
   requireAction(holder, 'review');
   const other = items.find(({ kind }) => !ticketKinds.has(kind))?.kind ?? (objects.length > 0 ? 'contents' : undefined);
-  if (other !== undefined)
-    throw new StemmaError('UNAUTHORIZED', `This token has the role ${holder.role}, which may send tickets only, not ${other}.`, {
-      field: 'token',
-    });
+  if (other !== undefined) throw refusal(`This token has the role ${holder.role}, which may send tickets only, not ${other}.`);
 }
 
 /** @throws BAD_REQUEST for a parcel of which this hub knows no kind. Of any other parcel, unknown items are refused one by one. */
@@ -215,7 +212,7 @@ const projects = {
   }),
   create: os.projects.create.handler(async ({ input, context: { database, holder } }) => {
     requireAction(holder, 'write');
-    if (holder.project !== null) throw new StemmaError('UNAUTHORIZED', 'This token is for one project and creates no others.', { field: 'token' });
+    if (holder.project !== null) throw refusal('This token is for one project and creates no others.');
     const created = await database.all
       .insertInto('project')
       .values({ name: input.project, retention: null })

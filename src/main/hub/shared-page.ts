@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
-import { type ContextId, corrupt } from '../../core/base/index.js';
+import { type ContextId, corrupt, recent } from '../../core/base/index.js';
 import { exportComparison, exportContext } from '../../core/export/index.js';
 import { createProject } from '../../core/project/index.js';
 import { type Hub, pull } from '../../core/sync/index.js';
@@ -12,26 +12,21 @@ import { hashName } from './names.js';
 
 const keptPages = 8;
 
-/**
- * The page of a shared commit, as `stemma export --format html` writes it, or of a comparison. It is made from a clone with the link's token, which
- * holds only the shared commits and their ancestors. `shared`: the names of the shared commits. @throws the errors of a pull with the link's token.
- */
-type SharedPages = (token: string, hub: Hub, shared: readonly Buffer[]) => Promise<string>;
-
 /** Opens the pages of share links. A commit never changes, so each page is made only once. */
-export function openSharedPages(): SharedPages {
-  const kept = new Map<string, Promise<string>>();
-  return (token, hub, shared) => {
-    const known = kept.get(token);
-    if (known) return known;
-    const made = makePage(hub, shared);
-    kept.set(token, made);
+export function openSharedPages() {
+  const kept = recent<string, Promise<string>>(keptPages);
+  return (token: string, hub: Hub, shared: readonly Buffer[]): Promise<string> => {
+    const made = kept.get(token) ?? makePage(hub, shared);
+    kept.set(token, made, 1);
     made.catch(() => kept.delete(token));
-    for (const [oldest] of kept) if (kept.size > keptPages) kept.delete(oldest);
     return made;
   };
 }
 
+/**
+ * The page of a shared commit, as `stemma export --format html` writes it, or of a comparison. It is made from a clone with the link's token, which
+ * holds only the shared commits and their ancestors. `shared`: the names of the shared commits. @throws the errors of a pull with the link's token.
+ */
 async function makePage(hub: Hub, shared: readonly Buffer[]): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'stemma-share-'));
   const project = createProject({ dir: join(dir, 'shared') }, Date.now);

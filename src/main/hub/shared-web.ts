@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRouterClient } from '@orpc/server';
-import { StemmaError, stringAt } from '../../core/base/index.js';
+import { stringAt } from '../../core/base/index.js';
 import { hubOver } from '../team/index.js';
-import { type HubCaller, holderIn } from './access.js';
+import { type HubCaller, holderIn, refusal } from './access.js';
 import type { HubContext } from './procedure.js';
 import { type HubDoor, sent } from './rpc.js';
 import { hubRouter } from './service.js';
@@ -18,7 +18,7 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>, door
   const pageOf = openSharedPages();
   const answer = async (caller: HubCaller, request: IncomingMessage, project: string, token: string, isPage: boolean): Promise<string> => {
     const { shared, role, expiresAt } = holderIn(caller, project);
-    if (shared === null) throw new StemmaError('UNAUTHORIZED', 'This is a token, not a share link.', { field: 'token' });
+    if (shared === null) throw refusal('This is a token, not a share link.');
     const hub = hubOver(createRouterClient(hubRouter, { context: { ...services, authorization: undefined, caller } }), project);
     await hub.hello();
     if (isPage) return pageOf(token, hub, shared);
@@ -41,26 +41,20 @@ export function openShareRoute(services: Omit<HubContext, 'authorization'>, door
       });
       response.end(text);
     };
+    const show = async (caller: HubCaller): Promise<void> => {
+      end(200, 'text/html', await answer(caller, request, project, token, isPage !== undefined));
+      await sent(response);
+    };
+    const refuse = (error: unknown): void => {
+      const status = statuses[stringAt(error, 'code') ?? ''];
+      const page =
+        status === undefined || status === statuses.UNAVAILABLE
+          ? refusalPage('The hub cannot show this page', 'Try again later, or ask the person who shared it.')
+          : refusalPage('This link is not valid', 'It was revoked, or it has expired. Ask the person who shared it for a new one.');
+      end(status ?? 500, 'text/html', page);
+    };
     if (request.method !== 'GET') end(405, 'text/plain', 'A share link is read with GET.\n');
-    else
-      void door
-        .admit(
-          request,
-          'share page',
-          async (caller) => {
-            end(200, 'text/html', await answer(caller, request, project, token, isPage !== undefined));
-            await sent(response);
-          },
-          `Bearer ${token}`,
-        )
-        .catch((error: unknown) => {
-          const status = statuses[stringAt(error, 'code') ?? ''];
-          const page =
-            status === undefined || status === statuses.UNAVAILABLE
-              ? refusalPage('The hub cannot show this page', 'Try again later, or ask the person who shared it.')
-              : refusalPage('This link is not valid', 'It was revoked, or it has expired. Ask the person who shared it for a new one.');
-          end(status ?? 500, 'text/html', page);
-        });
+    else void door.admit(request, 'share page', show, `Bearer ${token}`).catch(refuse);
     return true;
   };
 }

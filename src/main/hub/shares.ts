@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { type JsonObject, recent, StemmaError } from '../../core/base/index.js';
-import { objectsOf, type SentItem } from '../../core/sync/index.js';
-import type { GrantHolder } from './access.js';
+import { type JsonObject, recent } from '../../core/base/index.js';
+import { objectsOf } from '../../core/sync/index.js';
+import { type GrantHolder, refusal } from './access.js';
 import type { InProject } from './database.js';
 import { newestSeq } from './newest.js';
 import { wholesAmong } from './wholes.js';
@@ -11,8 +11,7 @@ const open: ReadonlySet<string> = new Set(['sync.hello', 'sync.lack', 'sync.send
 
 /** @throws UNAUTHORIZED if the token is a share link that may not call the procedure. */
 export function requireOpen({ shared }: GrantHolder, procedure: string): void {
-  if (shared !== null && !open.has(procedure))
-    throw new StemmaError('UNAUTHORIZED', 'A share link opens only its commits and their ancestors.', { field: 'token' });
+  if (shared !== null && !open.has(procedure)) throw refusal('A share link opens only its commits and their ancestors.');
 }
 
 /** What a share link opens: its commits, their ancestors, and the items that belong to them. */
@@ -97,8 +96,7 @@ async function objectsAmong(tx: InProject, seqs: readonly number[]): Promise<str
   for (let at = 0; at < seqs.length; at += itemsAtOnce) {
     const { rows } = await sql<{ kind: string; body: Buffer }>`
       SELECT kind, body FROM item WHERE seq = any(${sql.val(seqs.slice(at, at + itemsAtOnce))}::bigint[])`.execute(tx);
-    for (const { kind, body } of rows)
-      named.push(...objectsOf({ kind, key: '', digest: '', body: JSON.parse(body.toString()) as JsonObject } satisfies SentItem));
+    for (const { kind, body } of rows) named.push(...objectsOf({ kind, body: JSON.parse(body.toString()) as JsonObject }));
   }
   const wholes = named.length === 0 ? new Map() : await wholesAmong(tx, named);
   return [...named, ...[...wholes.values()].flatMap(({ parts }) => parts)];

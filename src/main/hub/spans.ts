@@ -7,27 +7,12 @@ import { makeFolders } from '../../core/files/index.js';
 import { importPaths } from '../../core/import/index.js';
 import { atOnce, createProject, openProject } from '../../core/project/index.js';
 import { push } from '../../core/sync/index.js';
-import { answerExport, isExportPath, openReceiver, type Receiver } from '../otlp/index.js';
+import { answerExport, isExportPath, openReceiver } from '../otlp/index.js';
 import { hubOver } from '../team/index.js';
-import { type HubCaller, holderIn, projectFor, requireAction } from './access.js';
+import { type HubCaller, holderIn, projectFor, refusal, requireAction } from './access.js';
 import type { HubContext } from './procedure.js';
 import type { HubDoor } from './rpc.js';
 import { hubRouter } from './service.js';
-
-/** Receives spans of OpenTelemetry and stores their conversations in the sender's project. */
-export interface HubSpans {
-  /** Answers the request if it is an export; returns false otherwise. */
-  answer(request: IncomingMessage, response: ServerResponse, path: string): boolean;
-  /** Stores all waiting spans and stops. */
-  close(): Promise<void>;
-}
-
-/** The spans of one sender become commits in a local project of this hub process, which is then pushed like any other project. */
-interface Inbox {
-  readonly receiver: Receiver;
-  readonly sender: { authorization: string };
-  close(): Promise<void>;
-}
 
 /** The most open inboxes. The least recently used inbox is closed, and opened again at its sender's next export. */
 const maxInboxes = 64;
@@ -38,17 +23,17 @@ const projectHeader = 'x-stemma-project';
 /** The HTTP status of each refusal. */
 const statuses: Readonly<Record<string, number>> = { UNAUTHORIZED: 401, NOT_FOUND: 404, BAD_REQUEST: 400, UNAVAILABLE: 503 };
 
-/** Starts to receive spans. `dir`: the folder of this process for received spans. `problem` gets no content. */
-export function openHubSpans(
-  services: Omit<HubContext, 'authorization'>,
-  dir: string,
-  problem: (message: string) => void,
-  door: Pick<HubDoor, 'admit'>,
-): HubSpans {
+type Services = Omit<HubContext, 'authorization'>;
+
+/**
+ * Starts to receive spans of OpenTelemetry, whose conversations are stored in the sender's project. `dir`: the folder of this process for received
+ * spans. `problem` gets no content.
+ */
+export function openHubSpans(services: Services, dir: string, problem: (message: string) => void, door: Pick<HubDoor, 'admit'>) {
   const inboxes = new Map<string, Inbox>();
   let closing: Promise<unknown> = Promise.resolve();
   const inboxFor = (place: string, project: string, authorization: string): Inbox => {
-    const inbox = inboxes.get(place) ?? openInbox({ services, folder: join(dir, place), project, problem });
+    const inbox = inboxes.get(place) ?? openInbox(services, join(dir, place), project, problem);
     inboxes.delete(place);
     inboxes.set(place, inbox);
     // A sign-in gets a new token from time to time.
@@ -66,7 +51,7 @@ export function openHubSpans(
     const named = request.headers[projectHeader];
     const given = typeof named === 'string' ? named : undefined;
     const holder = holderIn(caller, given);
-    if (holder.shared !== null) throw new StemmaError('UNAUTHORIZED', 'A share link cannot send spans.', { field: 'token' });
+    if (holder.shared !== null) throw refusal('A share link cannot send spans.');
     const own = given ?? holder.opens?.name;
     if (own === undefined) throw badRequest(projectHeader, `This token opens several projects. Name one in the header ${projectHeader}.`);
     const { id } = await projectFor(database, holder, own);
@@ -74,7 +59,8 @@ export function openHubSpans(
     await answerExport(request, response, path, inboxFor(join(id, String(holder.no)), own, authorization).receiver);
   };
   return {
-    answer: (request, response, path) => {
+    /** Answers the request if it is an export; returns false otherwise. */
+    answer: (request: IncomingMessage, response: ServerResponse, path: string): boolean => {
       if (!isExportPath(path)) return false;
       void door
         .admit(request, 'spans', (caller) => answer(caller, request, response, path))
@@ -87,21 +73,18 @@ export function openHubSpans(
         });
       return true;
     },
-    close: async () => {
+    /** Stores all waiting spans and stops. */
+    close: async (): Promise<void> => {
       await closing.catch(() => {});
       for (const inbox of inboxes.values()) await inbox.close();
     },
   };
 }
 
-interface InboxOptions {
-  readonly services: Omit<HubContext, 'authorization'>;
-  readonly folder: string;
-  readonly project: string;
-  readonly problem: (message: string) => void;
-}
+type Inbox = ReturnType<typeof openInbox>;
 
-function openInbox({ services, folder, project, problem }: InboxOptions): Inbox {
+/** The spans of one sender become commits in a local project of this hub process, which is then pushed like any other project. */
+function openInbox(services: Services, folder: string, project: string, problem: (message: string) => void) {
   makeFolders(folder);
   const dir = join(folder, 'spans.stemma');
   const local = existsSync(dir) ? openProject(dir, Date.now) : createProject({ dir }, Date.now);
@@ -116,5 +99,5 @@ function openInbox({ services, folder, project, problem }: InboxOptions): Inbox 
     },
     problem: (error) => problem(`Spans were not stored: ${error instanceof StemmaError ? error.code : error.name}.`),
   });
-  return { receiver, sender, close: () => receiver.flush().finally(() => local.close()) };
+  return { receiver, sender, close: (): Promise<void> => receiver.flush().finally(() => local.close()) };
 }

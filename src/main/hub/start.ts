@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { badRequest, StemmaError } from '../../core/base/index.js';
+import { badRequest, unavailable } from '../../core/base/index.js';
 import { makeFolders } from '../../core/files/index.js';
 import { openStore, type ReplicaPlace } from '../../core/replicas/index.js';
 import { onEndSignal } from '../system/index.js';
@@ -19,16 +19,11 @@ interface StartOptions extends Omit<HubOptions, 'database' | 'objects' | 'oidc' 
   readonly oidc?: OidcOptions | undefined;
 }
 
-/** A running hub with its address and, at the first start, its first token. */
-export interface StartedHub {
-  readonly address: string;
-  /** The first admin token, at the first start only. */
-  readonly token: string | undefined;
-  readonly ended: Promise<void>;
-}
-
-/** Starts a hub. @throws UNAVAILABLE if the database or the objects do not answer; BAD_REQUEST for an invalid address. */
-export async function startHub({ data, database: given, objects, oidc: issuer, ...serving }: StartOptions): Promise<StartedHub> {
+/**
+ * Starts a hub. Returns its address and, at the first start only, its first admin token.
+ * @throws UNAVAILABLE if the database or the objects do not answer; BAD_REQUEST for an invalid address.
+ */
+export async function startHub({ data, database: given, objects, oidc: issuer, ...serving }: StartOptions) {
   const { host, tls, onProblem } = serving;
   const oidc = issuer && openOidc(issuer);
   let end: (problem?: string) => void = () => {};
@@ -42,26 +37,20 @@ export async function startHub({ data, database: given, objects, oidc: issuer, .
     () => void removeExpired(database, store).catch((error) => onProblem?.(`Expired contents were not removed: ${nameOfError(error)}`)),
     sweepMs,
   );
-  const ended = new Promise<void>((resolve, reject) => {
-    let isEnding = false;
-    end = (problem) => {
-      if (isEnding) return;
-      isEnding = true;
-      clearInterval(sweep);
-      void running
-        .close()
-        .then(() => database.close())
-        .then(() => postgres?.stop())
-        .then(() => {
-          store.close();
-          signals.close();
-          if (problem === undefined) resolve();
-          else reject(new StemmaError('UNAVAILABLE', `The hub has ended: ${problem}`, { reason: problem }));
-        });
-    };
-    // With certificate files, SIGHUP reads them again.
-    const signals = onEndSignal(() => end(), { reloads: tls !== undefined });
-  });
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  end = async (problem) => {
+    end = () => {};
+    clearInterval(sweep);
+    await running.close();
+    await database.close();
+    await postgres?.stop();
+    store.close();
+    signals.close();
+    if (problem === undefined) resolve();
+    else reject(unavailable(`The hub has ended: ${problem}`, { reason: problem }));
+  };
+  // With certificate files, SIGHUP reads them again.
+  const signals = onEndSignal(() => end(), { reloads: tls !== undefined });
   // Whoever started the hub waits for it later.
   ended.catch(() => {});
   return { address: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${running.port}`, token, ended };

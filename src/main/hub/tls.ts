@@ -7,10 +7,7 @@ import { type SlowLimits, serverOptions } from '../connections/index.js';
 import { onReload } from '../system/index.js';
 
 /** The files with a certificate chain and its private key, as PEM. */
-export interface TlsFiles {
-  readonly cert: string;
-  readonly key: string;
-}
+export type TlsFiles = Readonly<Record<'cert' | 'key', string>>;
 
 /** Milliseconds between two checks of the files. Unlike a watch, polling also notices when a link points to a new folder. */
 const lookMs = 10_000;
@@ -20,12 +17,7 @@ const maxFileBytes = 1024 * 1024;
  * Makes a server with TLS. Changed files are read after SIGHUP or the next check, and used from the next connection on. If they are invalid, the old
  * certificate stays in use and `tell` gets the problem, without content. @throws BAD_REQUEST if the first files cannot be used.
  */
-export function createTlsServer(
-  files: TlsFiles,
-  listener: RequestListener,
-  tell: (problem: string | undefined) => void,
-  limits?: SlowLimits,
-): Server {
+export function createTlsServer(files: TlsFiles, listener: RequestListener, tell: (problem: string | undefined) => void, limits?: SlowLimits) {
   const pem = (file: string): Buffer => readOpened(openNamed(file, { limit: maxFileBytes }));
   const read = () => ({ cert: pem(files.cert), key: pem(files.key), minVersion: 'TLSv1.2' as const });
   const asProblem = (error: unknown): string => `Cannot use the certificate ${files.cert} with the key ${files.key}: ${(error as Error).message}`;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { blake3Parts } from '../../core/artifacts/index.js';
-import { badRequest, StemmaError } from '../../core/base/index.js';
-import type { ObjectFacts, WholeObject } from '../../core/sync/index.js';
+import { badRequest, notFound, type StemmaError } from '../../core/base/index.js';
+import type { WholeObject } from '../../core/sync/index.js';
 import type { InProject } from './database.js';
 import { hashArray } from './names.js';
 import type { BucketObject, HubObjects } from './objects.js';
@@ -11,7 +11,7 @@ export async function locateParts(tx: InProject, objects: HubObjects, { hash, si
   const found = new Map((await objects.locate(tx, parts, Number.POSITIVE_INFINITY)).map((part) => [part.hash, part]));
   const located = parts.map((part) => {
     const place = found.get(part);
-    if (!place) throw new StemmaError('NOT_FOUND', `The hub does not hold the part ${part}. Send it first.`, { id: part });
+    if (!place) throw notFound(part, `The hub does not hold the part ${part}. Send it first.`);
     return place;
   });
   // Before anything is read: a call could name one part a thousand times.
@@ -38,10 +38,7 @@ export async function recordWhole(tx: InProject, project: number, { hash, conten
 }
 
 /** The objects among these that are stored in parts, by hash. `isExpired`: retention removed a part. */
-export async function wholesAmong(
-  tx: InProject,
-  hashes: readonly string[],
-): Promise<ReadonlyMap<string, ObjectFacts & { readonly parts: readonly string[] }>> {
+export async function wholesAmong(tx: InProject, hashes: readonly string[]) {
   const { rows } = await sql<{ hash: Buffer; type: string; size: string; parts: Buffer[]; isExpired: boolean }>`
     SELECT w.hash, w.type, w.size, w.parts, EXISTS (SELECT 1 FROM unnest(w.parts) part
              WHERE NOT EXISTS (SELECT 1 FROM object o WHERE o.hash = part AND o.expired_at IS NULL)) AS "isExpired"

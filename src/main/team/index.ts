@@ -4,4 +4,4 @@
 export { excessIn } from './bounded.js';
 export { type HubClient, hubAt, hubClient, hubOver } from './client.js';
 export { type Logins, openLogins } from './logins.js';
-export { type HubContract, hubContract } from './wire.js';
+export { type HubContract, hubContract, type NewMember } from './wire.js';

@@ -62,6 +62,7 @@ const made = z.object({ id: no, name: named, role, isLink: z.boolean() });
 const end = timestamp.refine((at) => /^\d{4}-/.test(at) && at >= '1970', 'a token ends in a year from 1970 to 9999').optional();
 
 const newMember = z.strictObject({ project: projectName.nullable(), name: text(200), role, expiresAt: end });
+export type NewMember = z.infer<typeof newMember>;
 
 const project = z.strictObject({ project: projectName });
 /** A call about a project. */
