@@ -42,8 +42,10 @@ function writeCopy(root: string, sourceId: string, path: string, content: Uint8A
   return file;
 }
 
+type RowValues = Readonly<Record<string, string | number | Uint8Array | null>>;
+
 /** A row of the scratch project's `context` table. */
-type ContextValues = Readonly<Record<string, string | number | Uint8Array | null>> & {
+type ContextValues = RowValues & {
   readonly seq: CommitSeq;
   readonly id: ContextId;
   readonly digest: Buffer;
@@ -59,12 +61,12 @@ const plainColumns = [
 
 /**
  * Copies lost commits from the scratch project, under their former row numbers where these are known. Gives the commits in `unverified` the
- * values of their import. Returns the row numbers of both. Call it inside a transaction.
+ * values of their import. `lostRows`: whether rows of commits are lost. Returns the row numbers of both. Call it inside a transaction.
  */
 export function bringCommits(
   chain: WriteChain,
   again: ReadChain,
-  { lostCommits, lostRows }: LostCommits,
+  { lostCommits, lostRows }: Pick<RebuiltFile, 'lostCommits'> & { readonly lostRows: boolean },
   unverified: ReadonlySet<CommitSeq>,
 ): ReadonlySet<CommitSeq> {
   const byDigest = new Map<string, CommitSeq>();
@@ -104,23 +106,12 @@ const changedUnder = (former: number | undefined, unverified: ReadonlySet<Commit
   former !== undefined && unverified.has(former as CommitSeq) ? (former as CommitSeq) : undefined;
 
 /** Inserts a lost commit under its former row number if that is known and free. Its run and depth are written later. */
-function insertLost(
-  chain: WriteChain,
-  again: ReadChain,
-  row: ContextValues,
-  values: Readonly<Record<string, string | number | Uint8Array | null>>,
-  former: number | undefined,
-): CommitSeq {
+function insertLost(chain: WriteChain, again: ReadChain, row: ContextValues, values: RowValues, former: number | undefined): CommitSeq {
   const seq = former !== undefined && !chain.db.one('SELECT 1 FROM commits WHERE seq = ?', former) ? former : null;
   const run = chain.db.run('INSERT INTO firstParentRun (project) VALUES (?)', chain.project).rowId;
   const { rowId } = chain.db.insert('commits', { ...values, ...(seq !== null && { seq }), project: chain.project, run, depth: -1 });
   rememberAgain(chain, again, row.seq, rowId as CommitSeq);
   return rowId as CommitSeq;
-}
-
-interface LostCommits extends Pick<RebuiltFile, 'lostCommits'> {
-  /** Whether rows of commits are lost. */
-  readonly lostRows: boolean;
 }
 
 /** Returns the object's number in the project. Copies its content there if the project cannot read it. */

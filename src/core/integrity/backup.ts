@@ -88,23 +88,16 @@ export function turnBackups(dir: string, on: boolean): void {
   else writeNew(join(folder, offName), '');
 }
 
-interface BackUpInput {
-  readonly dir: string;
-  readonly db: OpenDatabase;
-  readonly at: number;
-  readonly newName: () => string;
-  /** Runs work in steps, with other calls between them. */
-  readonly inSteps: <T>(steps: Generator<unknown, T>) => Promise<T>;
-}
+type InSteps = <T>(steps: Generator<unknown, T>) => Promise<T>;
 
 /**
  * Copies the database while other work continues, verifies the copy, and only then removes older backups. Returns undefined, or why the copy
- * was discarded; then all older backups stay. @throws the error of the file system.
+ * was discarded; then all older backups stay. `id` names the unfinished copy, and `inSteps` runs work in steps, with other calls between them.
+ * @throws the error of the file system.
  */
-export async function backUp({ dir, db, at, newName, inSteps }: BackUpInput): Promise<string | undefined> {
+export async function backUp(dir: string, db: OpenDatabase, at: number, id: string, inSteps: InSteps): Promise<string | undefined> {
   const folder = makeFolderInside(dir, join(dir, folderName));
   removeParts(dir, (owner) => owner === undefined || hasEnded(owner));
-  const id = newName();
   const part = join(folder, `stemma-${processName}-${id}.part`);
   writeNew(part, '');
   try {
@@ -116,14 +109,10 @@ export async function backUp({ dir, db, at, newName, inSteps }: BackUpInput): Pr
   } finally {
     removeParts(dir, (_, name) => name.includes(id));
   }
-  rotate(dir);
-  return undefined;
-}
-
-function rotate(dir: string): void {
   const all = listBackups(dir);
   const kept = new Set(backupsToKeep(all));
   for (const backup of all) if (!kept.has(backup)) removeInside(dir, backup.path);
+  return undefined;
 }
 
 /** Removes unfinished copies for which `isDone` returns true: those of ended processes, or the copy that has just failed. */

@@ -1,10 +1,20 @@
 import { refOfHash } from '../artifacts/index.js';
 import { type ArtifactNo, type CommitSeq, type ContextId, orUndefined, StemmaError } from '../base/index.js';
-import { isDigestOfRow, isIdOf, type ReadChain, storedOutline, wronglyListed } from '../chain/index.js';
-import type { CommitType } from '../contract/index.js';
+import { isDigestOfRow, isIdOf, type ReadChain, storedOutline, type WriteChain, wronglyListed } from '../chain/index.js';
+import type { CommitType, OutputOf } from '../contract/index.js';
 import { countOutline, findFormat, outlineOfParsed } from '../formats/index.js';
 import { listSources, proveSource } from '../import/index.js';
-import type { CheckedStore, CheckProblem, CheckResult } from './store.js';
+import type { OpenDatabase } from '../store/index.js';
+
+/** The parts of an open project that checks and repairs need. */
+export interface CheckedStore {
+  readonly projectId: string;
+  readonly db: OpenDatabase;
+  readonly chain: WriteChain;
+}
+
+export type CheckResult = OutputOf<'project.check'>;
+export type CheckProblem = CheckResult['problems'][number];
 
 /** The number of objects or commits that are checked before other calls can run. */
 const checkedAtOnce = 200;
@@ -61,7 +71,6 @@ const databaseProblems = (store: CheckedStore): CheckProblem[] => [
 
 /** Whether a row is known not to match its checksum. It is reported as such, and its values are not checked further. */
 type IsChanged = (table: string, row: number) => boolean;
-const nothingChanged: IsChanged = () => false;
 
 function rowProblems({ db }: CheckedStore): { changed: ReadonlySet<string>; problems: CheckProblem[] } {
   const changed = new Set<string>();
@@ -105,12 +114,10 @@ export interface DamagedArtifact {
 }
 
 /** Every object whose content does not match its hash. An object that has expired, or that only a replica holds, is not damaged. */
-export function* damagedArtifacts(chain: ReadChain, isChanged = nothingChanged): Generator<undefined, { count: number; damaged: DamagedArtifact[] }> {
-  const rows = chain.db.all<{ no: ArtifactNo; hash: Buffer }>(
-    `SELECT no, hash FROM artifact WHERE project = ? AND key >= 0 AND (gone IS NULL OR gone = 'lost')
-        AND (gone IS NOT NULL OR data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL) ORDER BY no`,
-    chain.project,
-  );
+export function* damagedArtifacts(chain: ReadChain, isChanged: IsChanged = () => false) {
+  const select = `SELECT no, hash FROM artifact WHERE project = ? AND key >= 0 AND (gone IS NULL OR gone = 'lost')
+      AND (gone IS NOT NULL OR data IS NOT NULL OR pack IS NOT NULL OR block IS NOT NULL OR chunks IS NOT NULL) ORDER BY no`;
+  const rows = chain.db.all<{ no: ArtifactNo; hash: Buffer }>(select, chain.project);
   chain.artifacts.forget();
   const damaged: DamagedArtifact[] = [];
   for (const [at, { no, hash }] of rows.entries()) {
@@ -146,7 +153,9 @@ SELECT c.seq, c.id, c.digest, c.parent, p.id AS parentId, p.contextTokens AS par
  WHERE c.project = ?`;
 
 function* commitProblems(chain: ReadChain, isChanged: IsChanged): Generator<undefined, { count: number; problems: CheckProblem[] }> {
-  const problems = [...placeProblems(chain, isChanged), ...listProblems(chain)];
+  const problems = placeProblems(chain, isChanged);
+  for (const id of wronglyListed(chain))
+    problems.push({ kind: 'outline', id, message: 'the list of commits by principal and time has a wrong row for it' });
   let count = 0;
   for (let last = 0; ; ) {
     const rows = chain.db.all<CommitRow>(`${selectCommits} AND c.seq > ? ORDER BY c.seq LIMIT ${checkedAtOnce}`, chain.project, last);
@@ -173,9 +182,6 @@ function placeProblems(chain: ReadChain, isChanged: IsChanged): CheckProblem[] {
     .filter(({ seq }) => !isChanged('commits', seq))
     .map(({ id }) => ({ kind: 'commit', id, message: 'its run and depth do not follow from its parent' }));
 }
-
-const listProblems = (chain: ReadChain): CheckProblem[] =>
-  wronglyListed(chain).map((id) => ({ kind: 'outline', id, message: 'the list of commits by principal and time has a wrong row for it' }));
 
 /** The id and the digest cover parent, content, time and template (C1). */
 function identityProblems(row: CommitRow): CheckProblem[] {

@@ -5,14 +5,10 @@ import { openDatabase } from '../store/index.js';
 import type { DamagedArtifact } from './check.js';
 
 /** Restores damaged objects from backups, and from a project that imported the same files. Accepts content only if its hash matches. */
-export function* restoreObjects(
-  chain: WriteChain,
-  damaged: readonly DamagedArtifact[],
-  { backups, again }: { readonly backups: readonly string[]; readonly again: ReadChain | undefined },
-): Generator<undefined, ReadonlySet<ArtifactNo>> {
+export function* restoreObjects(chain: WriteChain, damaged: readonly DamagedArtifact[], backups: readonly string[], again: ReadChain) {
   const restored = new Set<ArtifactNo>();
   for (const { no, ref } of damaged) {
-    const content = (again && orUndefined(() => again.artifacts.read(again.artifacts.find(ref)))) ?? contentIn(backups, ref);
+    const content = orUndefined(() => again.artifacts.read(again.artifacts.find(ref))) ?? contentIn(backups, ref);
     if (content && refOf(content) === ref) {
       chain.artifacts.restore(no, content);
       restored.add(no);
@@ -23,14 +19,14 @@ export function* restoreObjects(
 }
 
 /** Restores lost rows of objects under the numbers that other rows refer to. An index still has the beginning of each hash. */
-export function* restoreObjectRows(chain: WriteChain, lost: ReadonlyMap<number, number>, again: ReadChain | undefined): Generator<undefined, void> {
+export function* restoreObjectRows(chain: WriteChain, lost: ReadonlyMap<number, number>, again: ReadChain): Generator<undefined, void> {
   const numbers = new Map([...lost].map(([no, key]) => [key, no]));
-  const rows = again?.db.all<{ no: ArtifactNo; key: number; hash: Buffer; contentType: string; createdAt: number }>(
+  const rows = again.db.all<{ no: ArtifactNo; key: number; hash: Buffer; contentType: string; createdAt: number }>(
     'SELECT no, key, hash, contentType, createdAt FROM artifact WHERE key >= 0',
   );
-  for (const { no, key, hash, contentType, createdAt } of rows ?? []) {
+  for (const { no, key, hash, contentType, createdAt } of rows) {
     const wanted = numbers.get(key);
-    const content = wanted === undefined ? undefined : orUndefined(() => again?.artifacts.read(no));
+    const content = wanted === undefined ? undefined : orUndefined(() => again.artifacts.read(no));
     if (wanted === undefined || !content) continue;
     if (chain.db.one('SELECT 1 FROM artifact WHERE no = ?', wanted)) continue;
     const row = { no: wanted, project: chain.project, key, hash, size: content.length, storedSize: 0, encoding: 0, contentType, createdAt };

@@ -1,15 +1,22 @@
-import { type ArtifactNo, type CommitSeq, type ContextId, orUndefined } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, firstOf, orUndefined } from '../base/index.js';
 import { forgetGraph, type ReadChain } from '../chain/index.js';
 import { sourceContent } from '../import/index.js';
 import { dropSearchIndex } from '../search/index.js';
 import { forgetClusters } from '../sessions/index.js';
 import { type ChangedRow, canRestoreRows, type RebuiltFile } from '../store/index.js';
 import { bringCommits, importAgain, type Scratch } from './again.js';
-import { checkProject, type DamagedArtifact, damagedArtifacts, databaseDamage } from './check.js';
+import {
+  type CheckedStore,
+  type CheckProblem,
+  type CheckResult,
+  checkProject,
+  type DamagedArtifact,
+  damagedArtifacts,
+  databaseDamage,
+} from './check.js';
 import { relinkOrphans, restoreNames } from './names.js';
 import { restoreObjectRows, restoreObjects } from './objects.js';
 import { dropDerived, restoreCounts, restorePlaces } from './places.js';
-import type { CheckedStore, CheckProblem, CheckProblemKind, CheckResult } from './store.js';
 
 export type { Scratch } from './again.js';
 
@@ -79,7 +86,7 @@ export function* repairProject(
 
 const changedRowsOf = ({ db }: CheckedStore): ChangedRow[] => orUndefined(() => db.changedRows()) ?? [];
 
-const selectIds = (problems: readonly CheckProblem[], kind: CheckProblemKind): ContextId[] =>
+const selectIds = (problems: readonly CheckProblem[], kind: CheckProblem['kind']): ContextId[] =>
   problems.filter((problem) => problem.kind === kind).map(({ id }) => id as ContextId);
 
 function forget(chain: ReadChain): void {
@@ -110,7 +117,7 @@ function* restoreContent({ chain, db }: CheckedStore, { damaged, commits, rebuil
   try {
     yield* importAgain(chain, again);
     yield* restoreObjectRows(chain, lostObjects, again.chain);
-    const objects = yield* restoreObjects(chain, damaged, { backups, again: again.chain });
+    const objects = yield* restoreObjects(chain, damaged, backups, again.chain);
     return { objects, commits: db.unenforced(() => bringCommits(chain, again.chain, { lostCommits, lostRows }, commits)) };
   } finally {
     again.close();
@@ -244,13 +251,9 @@ const maxNamed = 20;
 /** The commits and files that need an object, by name. */
 function dependentsOf(chain: ReadChain, no: ArtifactNo): string {
   const commits = chain.db.all<{ id: ContextId }>('SELECT id FROM commits WHERE artifact = ? AND project = ?', no, chain.project);
-  const files = chain.db.all<{ path: string }>(
-    "SELECT DISTINCT s.path FROM source s, json_each(s.pieces) piece WHERE s.project = ? AND json_extract(piece.value, '$[0]') = ?",
-    chain.project,
-    no,
-  );
-  const list = (names: readonly string[]): string =>
-    `${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}`;
+  const select = "SELECT DISTINCT s.path FROM source s, json_each(s.pieces) piece WHERE s.project = ? AND json_extract(piece.value, '$[0]') = ?";
+  const files = chain.db.all<{ path: string }>(select, chain.project, no);
+  const list = (names: readonly string[]): string => firstOf(names, maxNamed);
   const parts = [
     ...(commits.length ? [`the content of ${list(commits.map(({ id }) => id))}`] : []),
     ...(files.length ? [`a part of ${list(files.map(({ path }) => path))}`] : []),

@@ -67,12 +67,10 @@ const sameField: Readonly<Record<string, string>> = {
 };
 /** What a member `id` names, by the first letters of its value. */
 const fieldOfPrefix: Readonly<Record<string, string>> = { ent: 'entityId', space: 'spaceId', msg: 'messageId', run: 'runId' };
-const fieldOf = (field: string, value: string): string =>
-  field === 'id'
-    ? (fieldOfPrefix[value.slice(0, value.indexOf('-'))] ?? field)
-    : Object.hasOwn(sameField, field)
-      ? (sameField[field] as string)
-      : field;
+function fieldOf(field: string, value: string): string {
+  if (field === 'id') return fieldOfPrefix[value.slice(0, value.indexOf('-'))] ?? field;
+  return Object.hasOwn(sameField, field) ? (sameField[field] as string) : field;
+}
 
 /** Maximum depth of the fields of an answer that are looked at. */
 const maxDepth = 8;
@@ -142,15 +140,17 @@ export function markDamage<T>(db: ReadableDb, answer: T): T {
     const some = damagedAmong(db, field, ids, isSuspect);
     if (some.size > 0) damaged.set(field, some);
   }
-  return damaged.size === 0 ? answer : (marked(answer, damaged) as T);
+  const isDamaged = (field: string, member: unknown): boolean =>
+    typeof member === 'string' && damaged.get(fieldOf(field, member))?.has(member) === true;
+  return damaged.size === 0 ? answer : (marked(answer, isDamaged) as T);
 }
 
-function marked(value: unknown, damaged: ReadonlyMap<string, ReadonlySet<string>>): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => marked(item, damaged));
+/** A value in which each object with such a member is marked. */
+function marked(value: unknown, isDamaged: (field: string, member: unknown) => boolean): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => marked(item, isDamaged));
   if (!isObject(value)) return value;
-  const members = Object.entries(value).map(([field, member]) => [field, marked(member, damaged)] as const);
-  const isDamaged = members.some(([field, member]) => typeof member === 'string' && damaged.get(fieldOf(field, member))?.has(member));
-  return { ...Object.fromEntries(members), ...(isDamaged && { damaged: true }) };
+  const members = Object.entries(value).map(([field, member]) => [field, marked(member, isDamaged)] as const);
+  return { ...Object.fromEntries(members), ...(members.some(([field, member]) => isDamaged(field, member)) && { damaged: true }) };
 }
 
 /**
@@ -169,8 +169,11 @@ const advice = 'Run "stemma fsck" to see what is intact, and "stemma fsck --repa
  * tables with known damage are compared whole.
  */
 export function markDamagedTexts<T>(db: ReadableDb, tables: readonly string[], answer: T): T {
-  const texts = new Set([...db.damage().look(tables).rows.keys()].flatMap((table) => damagedTexts(db, table)));
-  return texts.size === 0 ? answer : (markedTexts(answer, [...texts]) as T);
+  const texts = [...new Set([...db.damage().look(tables).rows.keys()].flatMap((table) => damagedTexts(db, table)))];
+  const shows = (one: unknown): boolean =>
+    typeof one === 'string' && texts.some((text) => one === text || (text.length >= longEnough && one.includes(text)));
+  const isDamaged = (_: string, member: unknown): boolean => (Array.isArray(member) ? member.some(shows) : shows(member));
+  return texts.length === 0 ? answer : (marked(answer, isDamaged) as T);
 }
 
 /** The texts in the damaged rows of a table, those inside of its JSON included. */
@@ -185,17 +188,6 @@ const stringsIn = (value: unknown): readonly string[] =>
 
 /** A shorter text may be a part of another one by chance. */
 const longEnough = 6;
-
-function markedTexts(value: unknown, texts: readonly string[]): unknown {
-  const shows = (one: unknown): boolean =>
-    typeof one === 'string'
-      ? texts.some((text) => one === text || (text.length >= longEnough && one.includes(text)))
-      : Array.isArray(one) && one.some((item) => typeof item === 'string' && shows(item));
-  if (Array.isArray(value)) return value.map((item: unknown) => markedTexts(item, texts));
-  if (!isObject(value)) return value;
-  const members = Object.entries(value).map(([field, member]) => [field, markedTexts(member, texts)] as const);
-  return { ...Object.fromEntries(members), ...(members.some(([, member]) => shows(member)) && { damaged: true }) };
-}
 
 /** Whether a row of a table does not match its checksum. */
 export function hasDamage(db: ReadableDb, table: string): boolean {

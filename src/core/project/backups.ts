@@ -32,7 +32,7 @@ export function setBackups(store: Pick<Store, 'dir'>, on: boolean): BackupReport
 
 /** Makes a backup. If it cannot be verified, the older ones stay, and the report says why. */
 export async function backUpNow({ dir, db, chain }: Store): Promise<BackupReport> {
-  const problem = await backUp({ dir, db, at: chain.clock(), newName: randomUUID, inSteps });
+  const problem = await backUp(dir, db, chain.clock(), randomUUID(), inSteps);
   // The backup was checked as a whole, and takes the place of a copy of an earlier format.
   if (problem === undefined) removeEarlierFormats(dir);
   return reportBackups({ dir }, problem && `the copy was not kept, because it is not intact (${problem}); run "stemma fsck" to see what is damaged`);

@@ -82,7 +82,7 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
   const { access, chain, projectId } = folder;
   // A restricted project gets no replicas: it may have copied the id of a project that has replicas here.
   const isRestricted = isUntrusted(access);
-  const replicas = openReplicas({ chain, projectId, machine: isRestricted ? noReplicas : machine.replicas, vault: machine.vault });
+  const replicas = openReplicas(chain, projectId, isRestricted ? noReplicas : machine.replicas, machine.vault);
   const { worker } = machine;
   const inThread =
     worker === undefined

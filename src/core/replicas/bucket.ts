@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { StemmaError } from '../base/index.js';
+import { StemmaError, unavailable } from '../base/index.js';
 import { type StoredCredentials, unsealKeys, type Vault } from './credentials.js';
 import { type BackingStore, type BucketPlace, objectKey } from './store.js';
 
@@ -30,10 +30,8 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
     } catch (error) {
       if (error instanceof StemmaError) throw error;
       const reason = (error as Error).name === 'Error' ? ((error as NodeJS.ErrnoException).code ?? 'Error') : (error as Error).name;
-      throw new StemmaError('UNAVAILABLE', `The replica ${name} (bucket ${bucket}) does not answer: ${reason}: ${(error as Error).message}`, {
-        replica: name,
-        reason,
-      });
+      const { message } = error as Error;
+      throw unavailable(`The replica ${name} (bucket ${bucket}) does not answer: ${reason}: ${message}`, { replica: name, reason });
     }
   };
   /** A file of at most `most` bytes; of a longer one, a byte more. The rest is not read. */
@@ -56,8 +54,7 @@ export function openBucket(name: string, place: BucketPlace, credentials: Stored
       if (ETag?.replaceAll('"', '') === createHash('md5').update(bytes).digest('hex')) return;
       const stored = await read(key, bytes.length);
       if (!stored || !Buffer.from(stored).equals(bytes))
-        throw new StemmaError(
-          'UNAVAILABLE',
+        throw unavailable(
           `The replica ${name} (bucket ${bucket}) says that it stored a file, but ${stored ? 'returns other bytes' : 'does not hold it'}. Check whether its address is that of an S3 server.`,
           { replica: name, reason: 'not stored' },
         );
@@ -118,8 +115,7 @@ async function connect(name: string, place: BucketPlace, credentials: StoredCred
 async function requireIdentity(name: string, credentials: StoredCredentials | undefined, vault: Vault | undefined): Promise<Identity> {
   switch (credentials?.from) {
     case undefined:
-      throw new StemmaError(
-        'UNAVAILABLE',
+      throw unavailable(
         `The replica ${name} has no credentials. Set it again with keys, or with {"from": "environment"}, {"from": "profile"} or {"from": "instance"}.`,
         { replica: name, reason: 'no credentials' },
       );

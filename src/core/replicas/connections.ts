@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type Clock, StemmaError } from '../base/index.js';
 import { openBucket } from './bucket.js';
 import type { StoredCredentials, Vault } from './credentials.js';
@@ -8,7 +7,7 @@ import type { BackingStore, ReplicaPlace } from './store.js';
 
 /** Opens the backing store in a place. It connects when it is first used. `vault` unseals keys that the operating system sealed. */
 export const openStore = (name: string, place: ReplicaPlace, credentials?: StoredCredentials, vault?: Vault): BackingStore =>
-  place.kind === 'folder' ? openFolderStore(name, place, randomUUID) : openBucket(name, place, credentials, vault);
+  place.kind === 'folder' ? openFolderStore(name, place) : openBucket(name, place, credentials, vault);
 
 export type Connections = ReturnType<typeof openConnections>;
 

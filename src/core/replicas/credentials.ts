@@ -1,4 +1,4 @@
-import { defined, isObject, StemmaError, stringAt } from '../base/index.js';
+import { defined, isObject, stringAt, unavailable } from '../base/index.js';
 import type { InputOf } from '../contract/index.js';
 
 /** Secrets that the operating system seals: only the same person on the same machine can unseal them. */
@@ -22,12 +22,9 @@ export type StoredCredentials =
 /** Prepares credentials for storing. Seals keys if the vault can; a vault that cannot is no reason to refuse. */
 export async function storable(given: GivenCredentials, vault: Vault | undefined): Promise<StoredCredentials> {
   if ('from' in given) return given;
-  try {
-    if (vault) return { from: 'sealed', sealed: await vault.seal(JSON.stringify(given)) };
-  } catch {
-    // Without a keyring the keys stay in a file that only this person can read.
-  }
-  return { from: 'keys', keys: given };
+  // Without a keyring the keys stay in a file that only this person can read.
+  const sealed = await vault?.seal(JSON.stringify(given)).catch(() => undefined);
+  return sealed === undefined ? { from: 'keys', keys: given } : { from: 'sealed', sealed };
 }
 
 /** Reads stored credentials. Undefined if the value is not of a known shape. */
@@ -50,13 +47,11 @@ function readKeys(value: unknown): AccessKeys | undefined {
 /** Unseals keys. @throws UNAVAILABLE if this process cannot ask the operating system. */
 export async function unsealKeys(sealed: string, replica: string, vault: Vault | undefined): Promise<AccessKeys> {
   if (!vault)
-    throw new StemmaError(
-      'UNAVAILABLE',
+    throw unavailable(
       `The keys of the replica ${replica} are sealed by the operating system, and only the desktop app can unseal them. Use the app, or set the replica again with keys or with credentials such as {"from": "environment"}.`,
       { replica, reason: 'sealed' },
     );
   const keys = readKeys(JSON.parse(await vault.unseal(sealed)));
-  if (!keys)
-    throw new StemmaError('UNAVAILABLE', `The sealed keys of the replica ${replica} cannot be read. Set it again with its keys.`, { replica });
+  if (!keys) throw unavailable(`The sealed keys of the replica ${replica} cannot be read. Set it again with its keys.`, { replica });
   return keys;
 }

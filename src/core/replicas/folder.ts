@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StemmaError } from '../base/index.js';
@@ -5,7 +6,7 @@ import { absolutePath, FileRefused, fileErrorCode, privateFile, privateFolder, r
 import { type BackingStore, type FolderPlace, objectKey } from './store.js';
 
 /** Opens a folder as a backing store, for example on another disk or one that another program synchronizes. */
-export function openFolderStore(name: string, place: FolderPlace, newName: () => string): BackingStore {
+export function openFolderStore(name: string, place: FolderPlace): BackingStore {
   const dir = absolutePath(place.dir);
   const answered = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
@@ -27,7 +28,7 @@ export function openFolderStore(name: string, place: FolderPlace, newName: () =>
   const write = (key: string, bytes: Uint8Array, isDurable: boolean): Promise<void> =>
     answered(async () => {
       const file = join(dir, key);
-      const beside = `${file}.${newName()}`;
+      const beside = `${file}.${randomUUID()}`;
       // An unmounted folder must not be created on the disk below it.
       await (await open(dir, 'r')).close();
       await mkdir(dirname(file), { recursive: true, mode: privateFolder });

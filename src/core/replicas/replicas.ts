@@ -1,15 +1,13 @@
 import type { Takes } from '../artifacts/index.js';
-import type { ArtifactRef } from '../base/index.js';
-import { badRequest, inWords, notFound, StemmaError } from '../base/index.js';
+import { type ArtifactRef, badRequest, conflict, inWords, notFound } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, ReplicaState } from '../contract/index.js';
 import { makeFolders } from '../files/index.js';
 import { type Connections, openConnections } from './connections.js';
-import { copyWaiting } from './copy.js';
 import { type StoredCredentials, storable, type Vault } from './credentials.js';
-import { fetchEvicted, fetchObjects, type Unfetched } from './fetch.js';
 import type { MachineReplicas, ReplicaSettings } from './settings.js';
 import type { ReplicaPlace } from './store.js';
+import { copyWaiting, fetchEvicted, fetchObjects, type Unfetched } from './transfer.js';
 
 /** Credentials are for S3 only. Without them, a replica keeps those that it had for the same bucket. */
 type NewReplica = Pick<InputOf<'replica.set'>, 'place' | 'credentials'> & { readonly takes: Takes };
@@ -19,17 +17,10 @@ type Replicated = OutputOf<'replica.replicate'>;
 /** The replicas of a project: objects are copied to them in the background, and evicted objects are fetched from them when they are read. */
 export type Replicas = ReturnType<typeof openReplicas>;
 
-interface ReplicaOptions {
-  readonly chain: WriteChain;
-  readonly projectId: string;
-  readonly machine: MachineReplicas;
-  readonly vault?: Vault | undefined;
-}
-
 const soonMs = 500;
 
 /** Opens the replicas of a project. Nothing is copied before `wake` or `replicate`. */
-export function openReplicas({ chain, projectId, machine, vault }: ReplicaOptions) {
+export function openReplicas(chain: WriteChain, projectId: string, machine: MachineReplicas, vault: Vault | undefined) {
   const { artifacts } = chain;
   const connections = openConnections(chain.clock, vault);
   const settings = () => machine.of(projectId);
@@ -179,11 +170,7 @@ function keptCredentials(before: ReplicaSettings | undefined, place: ReplicaPlac
 
 function refuseLoss({ artifacts }: ReadChain, name: string): void {
   const only = artifacts.copies.countOnlyIn(name);
-  if (only > 0)
-    throw new StemmaError('CONFLICT', `${only} objects are in ${name} only. Read them first, or copy them to another replica.`, {
-      replica: name,
-      only,
-    });
+  if (only > 0) throw conflict(`${only} objects are in ${name} only. Read them first, or copy them to another replica.`, { replica: name, only });
 }
 
 /** Creates the folder when the replica is configured, and never later: a folder that is missing later is unmounted. */

@@ -1,5 +1,5 @@
 import { refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type CommitSeq, corrupt, type Json, notFound, present, StemmaError, toTimestamp } from '../base/index.js';
+import { type ArtifactNo, type CommitSeq, conflict, corrupt, type Json, notFound, present, toTimestamp } from '../base/index.js';
 import { addCommit, type ContextRow, commitAt, digestCommit, type ReadChain, readOutline, rememberAll, type WriteChain } from '../chain/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import type { RowFinder, SentItem } from './rows.js';
@@ -75,11 +75,9 @@ function requireFixed(chain: ReadChain, seq: number, commit: CommitBody): void {
   const columns = fixedFields.filter((field) => !covered.has(field));
   const row = chain.db.one<Record<string, Json>>(`SELECT id, ${columns.join(', ')} FROM commits WHERE seq = ?`, seq);
   const changed = columns.find((field) => (row?.[field] ?? null) !== (commit[field as keyof CommitBody] ?? null));
+  const id = String(row?.id);
   if (changed !== undefined)
-    throw new StemmaError('CONFLICT', `This version changes ${changed} of the commit ${String(row?.id)}, which is fixed. The first version stays.`, {
-      id: String(row?.id),
-      field: changed,
-    });
+    throw conflict(`This version changes ${changed} of the commit ${id}, which is fixed. The first version stays.`, { id, field: changed });
 }
 
 /** Stores which of the agent's records the commits contain. Call it as soon as their contents are stored. */

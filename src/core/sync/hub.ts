@@ -1,15 +1,15 @@
 import type { Timestamp } from '../base/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 
-/** The name of an item, without its content: kind, key and digest. */
-export type ItemName = readonly [kind: string, key: string, digest: string];
-
 /** The connection to a hub's project. Calls throw UNAVAILABLE if the hub does not answer, UNAUTHORIZED if the token does not allow the call. */
 export interface Hub {
   /** The id of the hub's project and the number of its newest item. */
   hello(): Promise<{ readonly id: string; readonly seq: number }>;
   /** The indexes, in both lists, of items and objects that the hub does not hold. */
-  lack(items: readonly ItemName[], objects: readonly string[]): Promise<{ readonly items: readonly number[]; readonly objects: readonly number[] }>;
+  lack(
+    items: readonly (readonly [kind: string, key: string, digest: string])[],
+    objects: readonly string[],
+  ): Promise<Readonly<Record<'items' | 'objects', readonly number[]>>>;
   /** Stores a parcel in one transaction: returns its newest number, the count of new items, and the refused ones (an older hub refuses all). */
   send(parcel: Uint8Array): Promise<{ readonly seq: number; readonly stored: number; readonly refused?: readonly RefusedItem[] | undefined }>;
   /** The items after a number, in the order in which they arrived, as a packed parcel without objects. */
@@ -28,11 +28,7 @@ export interface Hub {
 }
 
 /** An item that the other side did not store, with the reason. */
-export interface RefusedItem {
-  readonly kind: string;
-  readonly key: string;
-  readonly reason: string;
-}
+export type RefusedItem = Readonly<Record<'kind' | 'key' | 'reason', string>>;
 
 export interface ObjectFacts {
   readonly size: number;
@@ -55,24 +51,25 @@ export interface WholeObject {
 export const partBytes = 32 * 1024 * 1024;
 
 /** Maximum bytes of objects in one parcel, unless a single object has more. */
-export const bytesAtOnce = 8 * 1024 * 1024;
+const bytesAtOnce = 8 * 1024 * 1024;
 /** Maximum number of items in one call. */
 export const itemsAtOnce = 2_000;
 
 /** Maximum number of objects in one call. */
 export const objectsAtOnce = 10_000;
 
-/** Groups objects so that no group has more than `bytesAtOnce`, unless it is one object, or more objects than one call may have. */
-export function* inGroups<T extends { readonly size: number }>(objects: Iterable<T>): Generator<T[]> {
+/** Groups things so that no group has more than `bytesAtOnce`, unless it is one thing, or more things than one call may have. */
+export function* inGroups<T>(all: Iterable<T>, sizeOf: (one: T) => number, most = objectsAtOnce): Generator<T[]> {
   let group: T[] = [];
   let bytes = 0;
-  for (const object of objects) {
-    if (group.length >= objectsAtOnce || (group.length > 0 && bytes + object.size > bytesAtOnce)) {
+  for (const one of all) {
+    const size = sizeOf(one);
+    if (group.length >= most || (group.length > 0 && bytes + size > bytesAtOnce)) {
       yield group;
       [group, bytes] = [[], 0];
     }
-    group.push(object);
-    bytes += object.size;
+    group.push(one);
+    bytes += size;
   }
   if (group.length > 0) yield group;
 }
@@ -86,12 +83,6 @@ export interface PendingSignIn {
   /** Resolves when the person has entered the code. @throws UNAUTHORIZED if the issuer refuses it, or if it is not entered in time. */
   entered(signal?: AbortSignal): Promise<void>;
 }
-
-/** A member of a hub's project, as its administrator sees it. */
-export type HubMember = OutputOf<'team.members'>[number];
-
-/** A line of the audit log of a hub's project: a read or a write, with its author, amount and time. */
-export type HubAudit = OutputOf<'team.audit'>[number];
 
 /** The rights of a token. `pusher` is for machines: it may send items but read nothing. */
 export type HubRole = 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher';
@@ -110,7 +101,7 @@ export interface ManagedHub extends Hub {
   create(): Promise<void>;
   /** Sets how many days contents stay after their arrival; null means forever. */
   retain(days: number | null): Promise<void>;
-  members(): Promise<HubMember[]>;
+  members(): Promise<OutputOf<'team.members'>>;
   invite(input: InputOf<'team.invite'>): Promise<{ id: number; token: string | null }>;
   /** Makes a link to a commit that the hub holds, or to its comparison with another one. Both are named by digest. @throws NOT_FOUND if the hub does not hold it. */
   share(input: {
@@ -123,5 +114,5 @@ export interface ManagedHub extends Hub {
   /** Ends a token or link with everything that its holder made, except what to keep. Returns what ended with it. */
   revoke(id: number, keep?: readonly number[]): Promise<OutputOf<'team.revoke'>>;
   /** The newest lines of the audit log, or those before the one with a number. */
-  audit(page: InputOf<'team.audit'>): Promise<HubAudit[]>;
+  audit(page: InputOf<'team.audit'>): Promise<OutputOf<'team.audit'>>;
 }

@@ -4,14 +4,22 @@
 
 export { fixedFields } from './commits.js';
 export { countOnHub } from './counted.js';
-export type { Hub, HubRole, ManagedHub, ObjectFacts, PendingSignIn, WholeObject } from './hub.js';
+export {
+  type Hub,
+  type HubRole,
+  inGroups,
+  type ManagedHub,
+  type ObjectFacts,
+  type PendingSignIn,
+  type WholeObject,
+} from './hub.js';
 export { fetchFromHub, forgetFetched, heldByHub } from './on-demand.js';
-export { inOrder, referencesOf } from './order.js';
+export { inOrder } from './order.js';
 export { maxParcelBytes, type Parcel, packParcel, packTexts, type SentObject, unpackParcel, unpackTexts } from './parcel.js';
 export { itemKey, type Pulled, pull } from './pull.js';
 export { itemsToPull, type Pushed, previewPush, push } from './push.js';
 export { redactedCopies } from './redacted.js';
-export { objectsOf, type Sender, type SentItem } from './rows.js';
+export { objectsOf, referencesOf, type Sender, type SentItem } from './rows.js';
 export { findRule, isFixed, ticketKinds } from './rules.js';
 export { itemSchemas, validateItem } from './schemas.js';
 export { onlyCommits, selected, selectedCommits } from './select.js';

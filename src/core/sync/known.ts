@@ -18,10 +18,9 @@ export function openKnown(chain: WriteChain, hub: string) {
     row: (kind: string, key: string): number | undefined => get('row', kind, key),
     /** Records that both sides hold the item. Call it inside the transaction that stores it. */
     note: ({ kind, key, digest }: Pick<SentItem, 'kind' | 'key' | 'digest'>, row: number | undefined): void => {
-      db.run(
-        'INSERT INTO teamItem (project, hub, kind, key, digest, row) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest, row = excluded.row',
-        ...[project, hub, kind, key, digest, row ?? null],
-      );
+      const insert =
+        'INSERT INTO teamItem (project, hub, kind, key, digest, row) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET digest = excluded.digest, row = excluded.row';
+      db.run(insert, project, hub, kind, key, digest, row ?? null);
     },
     /** The number of the last item that was read from the hub's list. */
     pulled: (): number => readProgress(chain, progress),

@@ -1,28 +1,6 @@
-import type { Json } from '../base/index.js';
-import type { SentItem } from './rows.js';
-import { findRule } from './rules.js';
+import { referencesOf, type SentItem } from './rows.js';
 
-/** A row that an item refers to, by its kind and name. Objects are not among them: `objectsOf` returns these. */
-interface Reference {
-  readonly kind: string;
-  readonly key: string;
-}
-
-/** The rows that an item refers to. */
-export function referencesOf({ kind, body }: Pick<SentItem, 'kind' | 'body'>): Reference[] {
-  const { refs = {}, lists = {} } = findRule(kind) ?? {};
-  const named = (table: string, value: Json | undefined): Reference[] =>
-    table !== 'artifact' && typeof value === 'string' ? [{ kind: table, key: value }] : [];
-  return [
-    ...Object.entries(refs).flatMap(([column, table]) => named(table, body[column])),
-    ...Object.entries(lists).flatMap(([column, table]) => {
-      const members = body[column];
-      return Array.isArray(members) ? members.flatMap((member) => named(table, Array.isArray(member) ? member[0] : member)) : [];
-    }),
-  ];
-}
-
-const nameOf = ({ kind, key }: Reference): string => `${kind} ${key}`;
+const nameOf = ({ kind, key }: Pick<SentItem, 'kind' | 'key'>): string => `${kind} ${key}`;
 
 /** Orders items after those that they refer to, in linear time, and else as they were. A circle stands where its first item stood. */
 export function inOrder<T extends Pick<SentItem, 'kind' | 'key' | 'body'>>(items: readonly T[]): T[] {

@@ -1,6 +1,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { blake3Of } from '../artifacts/index.js';
-import { badRequest, isBounded, isObject, type Json, type JsonObject, parseJson, StemmaError, stringAt } from '../base/index.js';
+import { badRequest, isBounded, isObject, type Json, type JsonObject, parseJson, stringAt } from '../base/index.js';
 import { digestItem, type Sender, type SentItem } from './rows.js';
 import { checkMediaType } from './schemas.js';
 
@@ -49,11 +49,7 @@ const compressed = (bytes: Uint8Array, how: keyof typeof levels): Uint8Array =>
  * `keyOf` returns the key of an item, and `most` is the largest unpacked size.
  * @throws BAD_REQUEST for other bytes.
  */
-export function unpackParcel(
-  packed: Uint8Array,
-  keyOf: (kind: string, body: JsonObject) => string,
-  most: number = maxParcelBytes,
-): Parcel & { readonly size: number } {
+export function unpackParcel(packed: Uint8Array, keyOf: (kind: string, body: JsonObject) => string, most: number = maxParcelBytes) {
   const bytes = decompressed(packed, most);
   const end = lengthBytes + (bytes.length < lengthBytes ? Number.POSITIVE_INFINITY : bytes.readUInt32BE(0));
   const header =
@@ -116,6 +112,6 @@ function decompressed(packed: Uint8Array, most: number): Buffer {
     return zstdDecompressSync(packed, { maxOutputLength: limit });
   } catch (error) {
     const reason = stringAt(error, 'code') ?? (error as Error).message;
-    throw new StemmaError('BAD_REQUEST', `The parcel cannot be unpacked (${reason}). This one may have at most ${limit} bytes.`, { field: 'parcel' });
+    throw badRequest('parcel', `The parcel cannot be unpacked (${reason}). This one may have at most ${limit} bytes.`);
   }
 }

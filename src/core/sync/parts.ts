@@ -1,5 +1,5 @@
 import { blake3Of, type Put } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, corrupt } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, corrupt, orUndefined } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Hub, ObjectFacts } from './hub.js';
 import { packParcel, unpackObjects } from './parcel.js';
@@ -63,12 +63,9 @@ async function fetchPart(artifacts: WriteChain['artifacts'], hub: Hub, ref: Arti
   return artifacts.put(bytes, { contentType: partType, policy: 'ephemeral', ttlSeconds: partSeconds, bulk: true }).no;
 }
 
-function heldAt(artifacts: ReadChain['artifacts'], hash: string): ArtifactNo | undefined {
-  try {
+const heldAt = (artifacts: ReadChain['artifacts'], hash: string): ArtifactNo | undefined =>
+  orUndefined(() => {
     const no = artifacts.find(`blake3:${hash}`);
     artifacts.read(no);
     return no;
-  } catch {
-    return undefined;
-  }
-}
+  });

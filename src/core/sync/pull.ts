@@ -1,5 +1,5 @@
 import { refOfHash, theHub } from '../artifacts/index.js';
-import { type ArtifactNo, badRequest, type Json, type JsonObject, notFound, StemmaError, stringAt } from '../base/index.js';
+import { type ArtifactNo, badRequest, conflict, type Json, type JsonObject, notFound, StemmaError, stringAt, unavailable } from '../base/index.js';
 import { holderOf } from '../cards/index.js';
 import { noteReceived, type ReadChain, type StartKind, startKinds, type WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
@@ -19,7 +19,6 @@ import { readRecordedCalls } from './sources.js';
 export type Pulled = OutputOf<'team.pull'>;
 
 interface PullOptions {
-  readonly isStopped?: () => boolean;
   /** Leave objects on the hub until they are read, except for those that lists need. */
   readonly onDemand?: boolean | undefined;
   /** The hub's project, as a person knows it. The default is its id. */
@@ -46,7 +45,7 @@ export const itemKey = (kind: string, body: JsonObject): string => nameIn(findRu
  * was changed here since the last push stays as it is. After an interruption, the next pull continues where this one stopped.
  * @throws the errors of the hub; UNAVAILABLE if its list of items makes no progress.
  */
-export async function pull(chain: WriteChain, hub: Hub, { isStopped = () => false, onDemand = false, place }: PullOptions = {}): Promise<Pulled> {
+export async function pull(chain: WriteChain, hub: Hub, { onDemand = false, place }: PullOptions = {}): Promise<Pulled> {
   const { id, seq } = await hub.hello();
   const known = openKnown(chain, id);
   if (seq < known.pulled()) known.forget();
@@ -62,16 +61,15 @@ export async function pull(chain: WriteChain, hub: Hub, { isStopped = () => fals
     total: { items: {}, objects: 0, kept: 0 },
   };
   await storePage(work, hub, work.refused.items(), () => {});
-  while (!isStopped()) {
+  for (;;) {
     const from = known.pulled();
     const page = await hub.items(from);
     if (!Number.isSafeInteger(page.seq) || page.seq < from || (page.seq === from && !page.isLast)) throw stuck(from, page.seq);
     const { items } = unpackParcel(page.parcel, itemKey, maxPageBytes);
     if (items.length === 0 && !page.isLast) throw stuck(from, page.seq);
     await storePage(work, hub, items, () => known.setPulled(page.seq));
-    if (page.isLast) break;
+    if (page.isLast) return { ...work.total, refused: work.refused.list() };
   }
-  return { ...work.total, refused: work.refused.list() };
 }
 
 /** The most bytes of an unpacked page of items. A hub ends a page after 16 MB of content; one item may be larger. */
@@ -80,8 +78,7 @@ const maxPageBytes = 96 * 1024 * 1024;
 const maxObjectBytes = 128 * 1024 * 1024;
 
 const stuck = (from: number, seq: number): StemmaError =>
-  new StemmaError(
-    'UNAVAILABLE',
+  unavailable(
     `The hub does not list its items in order: asked for those after ${from}, it answered with the number ${seq} and more to come. What has arrived stays.`,
     { reason: 'no progress' },
   );
@@ -103,12 +100,10 @@ async function storePage(work: Pull, hub: Hub, items: readonly SentItem[], then:
 
 /** Why an item is refused before anything is fetched for it. */
 function problemWith({ kind, body, sender }: SentItem): string | undefined {
-  if (!findRule(kind)) return unknownKind;
+  if (!findRule(kind)) return 'This version of Stemma does not know the kind. Update Stemma.';
   if (sender?.isLink && !ticketKinds.has(kind)) return `It came through the share link ${sender.name}, which sends tickets only.`;
   return validateItem(kind, body)?.message;
 }
-
-const unknownKind = 'This version of Stemma does not know the kind. Update Stemma.';
 
 /**
  * The last version of each item, at the position of its first version, because later items may refer to it. Earlier versions are skipped, except
@@ -169,19 +164,16 @@ const missingOf = ({ places }: Pull, items: readonly SentItem[]): string[] =>
 
 async function fetchObjects(work: Pull, hub: Hub, items: readonly SentItem[]): Promise<void> {
   const { chain, total } = work;
-  let missing = missingOf(work, items);
-  while (missing.length > 0) {
+  for (let missing = missingOf(work, items); missing.length > 0; ) {
     const asked = new Set(missing.slice(0, objectsAtOnce));
     const objects = unpackParcel(await hub.objects([...asked]), itemKey, maxObjectBytes).objects.filter(({ hash }) => asked.has(hash));
     if (objects.length === 0) return;
-    const got = new Set(objects.map(({ hash }) => hash));
     chain.artifacts.transaction(() => {
       for (const { bytes, contentType } of objects) chain.artifacts.put(bytes, { contentType, bulk: true });
     });
     total.objects += objects.length;
-    const before = missing.length;
+    const got = new Set(objects.map(({ hash }) => hash));
     missing = missing.filter((hash) => !got.has(hash));
-    if (missing.length === before) return;
   }
 }
 
@@ -283,8 +275,7 @@ function nextPosition({ db }: ReadChain, rule: RowRule, values: SqliteRow): Sqli
 /** Refuses a version that changes what the first one fixed: a message is never edited. @throws CONFLICT */
 function refuseChanged(rule: RowRule, row: SqliteRow | undefined, values: SqliteRow): void {
   const changed = Object.keys(values).find((name) => isFixed(rule, name) && (row?.[name] ?? null) !== values[name]);
-  if (changed !== undefined)
-    throw new StemmaError('CONFLICT', `This version changes ${changed}, which is fixed. The first version stays.`, { field: changed });
+  if (changed !== undefined) throw conflict(`This version changes ${changed}, which is fixed. The first version stays.`, { field: changed });
 }
 
 /** Refuses changes of a card that a turn holds. It may only be deleted, because this changes no turn that has begun. @throws CONFLICT */
@@ -293,18 +284,14 @@ function refuseSealed(chain: ReadChain, no: number, values: SqliteRow): void {
   const isSame = Object.entries(values).every(([name, value]) => name === 'deletedAt' || (row?.[name] ?? null) === value);
   const cardId = String(row?.cardId);
   const agentTurnId = isSame ? undefined : holderOf(chain, cardId);
-  if (agentTurnId !== undefined)
-    throw new StemmaError('CONFLICT', `The card ${cardId} is sealed: the turn ${agentTurnId} holds it. The other version stays on the hub.`, {
-      id: cardId,
-      agentTurnId,
-    });
+  const problem = `The card ${cardId} is sealed: the turn ${agentTurnId} holds it. The other version stays on the hub.`;
+  if (agentTurnId !== undefined) throw conflict(problem, { id: cardId, agentTurnId });
 }
 
 /** Refuses cards for a box that an open turn of this machine reads: nobody else adds to its input. @throws CONFLICT */
 function refuseHeld({ db }: ReadChain, { box }: SqliteRow): void {
   const held = db.one<{ boxId: string }>('SELECT boxId FROM box WHERE no = ? AND readers > 0', box ?? null);
-  if (held)
-    throw new StemmaError('CONFLICT', `An open turn of this machine reads the box ${held.boxId}. The cards stay on the hub.`, { id: held.boxId });
+  if (held) throw conflict(`An open turn of this machine reads the box ${held.boxId}. The cards stay on the hub.`, { id: held.boxId });
 }
 
 /** The value of a column in this project. @throws NOT_FOUND if it refers to a missing row. */

@@ -1,7 +1,7 @@
-import { type ArtifactRef, StemmaError } from '../base/index.js';
+import { unavailable } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { OutputOf } from '../contract/index.js';
-import { bytesAtOnce, type Hub, inGroups, itemsAtOnce, objectsAtOnce, partBytes, type RefusedItem } from './hub.js';
+import { type Hub, inGroups, itemsAtOnce, objectsAtOnce, partBytes, type RefusedItem } from './hub.js';
 import { type Known, openKnown } from './known.js';
 import { packParcel, type SentObject } from './parcel.js';
 import { sendInParts } from './parts.js';
@@ -40,7 +40,7 @@ export function previewPush(chain: WriteChain, hubId: string, leaves?: Leaves): 
   const objects = new Map<string, number>();
   for (const { item } of waitingItems(rows, known, withoutFreed(chain, known, leaves))) {
     items[item.kind] = (items[item.kind] ?? 0) + 1;
-    for (const hash of objectsOf(item)) if (!objects.has(hash)) objects.set(hash, objectAt(chain, hash).size);
+    for (const hash of objectsOf(item)) if (!objects.has(hash)) objects.set(hash, sizeAt(chain, hash));
   }
   return { items, objects: objects.size, bytes: [...objects.values()].reduce((a, b) => a + b, 0), sent: 0, refused: [], pulled: known.pulled() };
 }
@@ -48,11 +48,10 @@ export function previewPush(chain: WriteChain, hubId: string, leaves?: Leaves): 
 /** The number of items in the hub's list that this project has not read. `seq` is the number of the newest item. */
 export const itemsToPull = (chain: WriteChain, hubId: string, seq: number): number => Math.max(0, seq - openKnown(chain, hubId).pulled());
 
-const objectAt = ({ artifacts }: ReadChain, hash: string) => artifacts.stat(artifacts.find(`blake3:${hash}` as ArtifactRef));
+const sizeAt = ({ artifacts }: ReadChain, hash: string): number => artifacts.stat(artifacts.find(`blake3:${hash}`)).size;
 
 interface PushOptions {
   readonly leaves?: Leaves;
-  readonly isStopped?: () => boolean;
   /** Objects with more bytes are sent in parts of this size. */
   readonly partSize?: number;
 }
@@ -62,46 +61,57 @@ interface PushOptions {
  * where this one stopped, because sent items stay on the hub. Items that the hub refuses stop no others; the next push sends them again.
  * @throws the errors of the hub; CORRUPT if an object does not match its hash.
  */
-export async function push(
-  chain: WriteChain,
-  hub: Hub,
-  { leaves, isStopped = () => false, partSize = partBytes }: PushOptions = {},
-): Promise<Pushed> {
+export async function push(chain: WriteChain, hub: Hub, { leaves, partSize = partBytes }: PushOptions = {}): Promise<Pushed> {
   const { id, seq } = await hub.hello();
   const known = openKnown(chain, id);
   if (seq < known.pulled()) known.forget();
   const rows = openRows(chain);
   const total = { items: {} as Record<string, number>, objects: 0, bytes: 0, sent: 0 };
-  const work: Push = { chain, hub, known, partSize, total, refused: new Map() };
-  // An item may refer to a later one. It is refused in the first round and accepted in the second.
-  for (let round = 1; round <= 2 && !isStopped(); round++) {
-    const before = work.refused.size;
-    let batch: Waiting[] = [];
-    let bytes = 0;
-    for (const waiting of waitingItems(rows, known, withoutFreed(chain, known, leaves))) {
-      if (isStopped()) break;
-      const size = JSON.stringify(waiting.item.body).length;
-      if (batch.length >= itemsAtOnce || (batch.length > 0 && bytes + size > bytesAtOnce)) {
-        await flush(work, batch);
-        [batch, bytes] = [[], 0];
-      }
-      batch.push(waiting);
-      bytes += size;
-    }
-    if (batch.length > 0 && !isStopped()) await flush(work, batch);
-    if (work.refused.size === before) break;
-  }
-  return { ...total, refused: [...work.refused.values()] };
-}
-
-interface Push {
-  readonly chain: WriteChain;
-  readonly hub: Hub;
-  readonly known: Known;
-  readonly partSize: number;
-  readonly total: { readonly items: Record<string, number>; objects: number; bytes: number; sent: number };
   /** The items that the hub refused, by kind and key. */
-  readonly refused: Map<string, RefusedItem>;
+  const refused = new Map<string, RefusedItem>();
+
+  const sendParcel = async (objects: readonly SentObject[], items: readonly SentItem[]): Promise<void> => {
+    const parcel = packParcel({ objects, items });
+    const answer = await hub.send(parcel);
+    for (const each of answer.refused ?? []) refused.set(itemName(each), each);
+    // If no other client has sent items, a pull does not have to read these items.
+    if (known.pulled() + answer.stored === answer.seq) known.setPulled(answer.seq);
+    total.sent += parcel.length;
+    total.objects += objects.length;
+    for (const { bytes } of objects) total.bytes += bytes.length;
+  };
+
+  /** Sends a batch of items with the objects that the hub lacks. */
+  const sendBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    const names = batch.map(({ item }) => [item.kind, item.key, item.digest] as const);
+    const items = namedBy(batch, (await hub.lack(names, [])).items).map(({ item }) => item);
+    const lacked = await lackedBy(hub, [...new Set(batch.flatMap(({ item }) => objectsOf(item)))]);
+    const all = lacked.map((hash) => ({ hash, size: sizeAt(chain, hash) }));
+    for (const { hash, size } of all.filter((each) => each.size > partSize)) {
+      total.sent += await sendInParts(chain, hub, chain.artifacts.find(`blake3:${hash}`), partSize);
+      total.objects += 1;
+      total.bytes += size;
+    }
+    for (const item of items) refused.delete(itemName(item));
+    // The items are sent with the last group of their objects, so that the hub holds no item without its objects.
+    const missing = all.filter(({ size }) => size <= partSize);
+    const groups = [...inGroups(missing, ({ size }) => size)];
+    if (groups.length === 0 && items.length > 0) groups.push([]);
+    for (const [i, group] of groups.entries()) await sendParcel(readObjects(chain, group), i === groups.length - 1 ? items : []);
+    for (const item of items) if (!refused.has(itemName(item))) total.items[item.kind] = (total.items[item.kind] ?? 0) + 1;
+    chain.db.transaction(() => {
+      for (const { item, row } of batch) if (!refused.has(itemName(item))) known.note(item, row);
+    });
+  };
+
+  // An item may refer to a later one. It is refused in the first round and accepted in the second.
+  for (let round = 1; round <= 2; round++) {
+    const before = refused.size;
+    const waiting = waitingItems(rows, known, withoutFreed(chain, known, leaves));
+    for (const batch of inGroups(waiting, ({ item }) => JSON.stringify(item.body).length, itemsAtOnce)) await sendBatch(batch);
+    if (refused.size === before) break;
+  }
+  return { ...total, refused: [...refused.values()] };
 }
 
 const itemName = ({ kind, key }: Pick<SentItem, 'kind' | 'key'>): string => `${kind} ${key}`;
@@ -110,54 +120,18 @@ const itemName = ({ kind, key }: Pick<SentItem, 'kind' | 'key'>): string => `${k
 function namedBy<T>(asked: readonly T[], places: readonly number[]): T[] {
   const outside = places.find((place) => !(Number.isSafeInteger(place) && place >= 0 && place < asked.length));
   if (outside !== undefined)
-    throw new StemmaError('UNAVAILABLE', `The hub was asked about ${asked.length} things, and answers about number ${outside}.`, {
-      reason: 'bad answer',
-    });
+    throw unavailable(`The hub was asked about ${asked.length} things, and answers about number ${outside}.`, { reason: 'bad answer' });
   return [...new Set(places)].map((place) => asked[place] as T);
 }
 
-/** Sends a batch of items with the objects that the hub lacks. */
-async function flush(work: Push, batch: readonly Waiting[]): Promise<void> {
-  const { chain, hub, known, partSize, total, refused } = work;
-  const hashes = [...new Set(batch.flatMap(({ item }) => objectsOf(item)))];
-  const lack = await hub.lack(
-    batch.map(({ item }) => [item.kind, item.key, item.digest]),
-    [],
-  );
+/** The objects that the hub lacks. A large file consists of more objects than one call may name. */
+async function lackedBy(hub: Hub, hashes: readonly string[]): Promise<string[]> {
   const lacked: string[] = [];
-  // A large file consists of more objects than one call may name.
   for (let at = 0; at < hashes.length; at += objectsAtOnce) {
     const asked = hashes.slice(at, at + objectsAtOnce);
     lacked.push(...namedBy(asked, (await hub.lack([], asked)).objects));
   }
-  const all = lacked.map((hash) => ({ hash, size: objectAt(chain, hash).size }));
-  for (const { hash, size } of all.filter((each) => each.size > partSize)) {
-    total.sent += await sendInParts(chain, hub, chain.artifacts.find(`blake3:${hash}`), partSize);
-    total.objects += 1;
-    total.bytes += size;
-  }
-  const missing = all.filter(({ size }) => size <= partSize);
-  const items = namedBy(batch, lack.items).map(({ item }) => item);
-  for (const item of items) refused.delete(itemName(item));
-  // The items are sent with the last group of their objects, so that the hub holds no item without its objects.
-  const groups = [...inGroups(missing)];
-  for (const [i, group] of groups.entries()) await sendParcel(work, readObjects(chain, group), i === groups.length - 1 ? items : []);
-  if (groups.length === 0 && items.length > 0) await sendParcel(work, [], items);
-  for (const item of items) if (!refused.has(itemName(item))) total.items[item.kind] = (total.items[item.kind] ?? 0) + 1;
-  chain.db.transaction(() => {
-    for (const { item, row } of batch) if (!refused.has(itemName(item))) known.note(item, row);
-  });
-}
-
-async function sendParcel({ hub, known, total, refused }: Push, objects: readonly SentObject[], items: readonly SentItem[]): Promise<void> {
-  const parcel = packParcel({ objects, items });
-  const answer = await hub.send(parcel);
-  for (const each of answer.refused ?? []) refused.set(itemName(each), each);
-  // If no other client has sent items, a pull does not have to read these items.
-  if (known.pulled() + answer.stored === answer.seq) known.setPulled(answer.seq);
-  total.sent += parcel.length;
-  total.objects += objects.length;
-  for (const { bytes } of objects) total.bytes += bytes.length;
+  return lacked;
 }
 
 const readObjects = ({ artifacts }: ReadChain, group: readonly { readonly hash: string }[]): SentObject[] => {

@@ -1,16 +1,9 @@
 import { type CommitSeq, toTimestamp } from '../base/index.js';
 import { addCommit, type ContextRow, commitAt, type ReadChain, type WriteChain } from '../chain/index.js';
-import { type Redaction, redactor, replacedIn, textsOf } from '../export/index.js';
+import { redactor, replacedIn, textsOf } from '../export/index.js';
 import { findFormat } from '../formats/index.js';
 import { rememberRecords } from './commits.js';
 import { openKnown } from './known.js';
-
-/** Copies of commits without secrets of known patterns. */
-interface RedactedCopies {
-  /** The copies, and the commits that need none. */
-  readonly commits: readonly CommitSeq[];
-  readonly redactions: readonly Redaction[];
-}
 
 /** The name under which the project stores its copies, next to the state of its hubs. */
 const copies = 'redacted copies';
@@ -19,9 +12,9 @@ const kind = 'context';
 /**
  * Makes copies of commits in which secrets of known patterns, home folders and e-mail addresses are replaced by placeholders. The copies are
  * a branch of their own in this project; the originals do not change. A commit keeps the copy that an earlier push made, so that a later
- * push continues from there. `originals` are sorted, each after its parent.
+ * push continues from there. `originals` are sorted, each after its parent. Returns the copies, with the commits that need none.
  */
-export async function redactedCopies(chain: WriteChain, originals: readonly CommitSeq[]): Promise<RedactedCopies> {
+export async function redactedCopies(chain: WriteChain, originals: readonly CommitSeq[]) {
   const known = openKnown(chain, copies);
   const copyOf = (seq: CommitSeq): CommitSeq | undefined => known.row(kind, String(seq)) as CommitSeq | undefined;
   const rest = originals.filter((seq) => copyOf(seq) === undefined);
@@ -35,7 +28,7 @@ export async function redactedCopies(chain: WriteChain, originals: readonly Comm
     for (const seq of rest) {
       const row = commitAt(chain, seq);
       const parent = row.parent === null ? null : (copyOf(row.parent) ?? row.parent);
-      const copy = copyWith(chain, row, parent, (bytes, type) => replacedIn(bytes, type, redact, findFormat(row.format)?.seals), redact.replace);
+      const copy = copyWith(chain, row, parent, redact);
       known.note({ kind, key: String(seq), digest: copy.digest.toString('hex') }, copy.seq);
     }
   });
@@ -46,16 +39,10 @@ const readContent = ({ artifacts }: ReadChain, { artifact }: ContextRow): Uint8A
 const readContentType = ({ artifacts }: ReadChain, { artifact }: ContextRow): string => artifacts.stat(artifact).contentType;
 
 /** Returns the commit itself if redaction changes neither it nor an ancestor. Otherwise copies it as a child of `parent`. */
-function copyWith(
-  chain: WriteChain,
-  row: ContextRow,
-  parent: CommitSeq | null,
-  changed: (bytes: Uint8Array, contentType: string) => Uint8Array,
-  replace: (text: string) => string,
-): ContextRow {
+function copyWith(chain: WriteChain, row: ContextRow, parent: CommitSeq | null, redact: ReturnType<typeof redactor>): ContextRow {
   const [bytes, contentType] = [readContent(chain, row), readContentType(chain, row)];
-  const left = changed(bytes, contentType);
-  const summary = row.summary === null ? null : replace(row.summary);
+  const left = replacedIn(bytes, contentType, redact, findFormat(row.format)?.seals);
+  const summary = row.summary === null ? null : redact.replace(row.summary);
   if (left === bytes && parent === row.parent && summary === row.summary) return row;
   const stored = chain.artifacts.put(left, { contentType, bulk: true });
   const { type, format, template, checkpoint, messageCount, tokenCount, errors } = row;

@@ -1,10 +1,7 @@
 import { type JsonObject, parseJson } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
-import type { OutputOf } from '../contract/index.js';
+import type { RefusedItem } from './hub.js';
 import type { Sender, SentItem } from './rows.js';
-
-/** An item that was not stored, with the reason. */
-type RefusedPull = OutputOf<'team.pull'>['refused'][number];
 
 /** The most refused items of one hub that are remembered, and the most bytes of them. More can only come from a hostile hub. */
 const most = { items: 10_000, bytes: 64 * 1024 * 1024 };
@@ -14,13 +11,11 @@ export type RefusedItems = ReturnType<typeof openRefused>;
 
 /** Opens the items that this project refused from a hub's project. */
 export function openRefused({ db, project }: WriteChain, hub: string) {
-  const forgotten = new Map<string, RefusedPull>();
-  const size = (): { items: number; bytes: number } =>
-    db.one<{ items: number; bytes: number }>(
-      'SELECT COUNT(*) AS items, COALESCE(SUM(LENGTH(body)), 0) AS bytes FROM teamRefused WHERE project = ? AND hub = ?',
-      project,
-      hub,
-    ) ?? { items: 0, bytes: 0 };
+  const forgotten = new Map<string, RefusedItem>();
+  const size = (): { items: number; bytes: number } => {
+    const select = 'SELECT COUNT(*) AS items, COALESCE(SUM(LENGTH(body)), 0) AS bytes FROM teamRefused WHERE project = ? AND hub = ?';
+    return db.one<{ items: number; bytes: number }>(select, project, hub) ?? { items: 0, bytes: 0 };
+  };
   let used: ReturnType<typeof size> | undefined;
   return {
     /** Remembers an item. Call it inside a transaction. */
@@ -35,10 +30,8 @@ export function openRefused({ db, project }: WriteChain, hub: string) {
         return;
       }
       used = { items: used.items + 1, bytes: used.bytes + text.length };
-      db.run(
-        'INSERT INTO teamRefused (project, hub, kind, key, digest, body, sender, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-        ...[project, hub, kind, key, digest, text, sender === undefined ? null : JSON.stringify(sender), reason],
-      );
+      const insert = 'INSERT INTO teamRefused (project, hub, kind, key, digest, body, sender, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
+      db.run(insert, project, hub, kind, key, digest, text, sender === undefined ? null : JSON.stringify(sender), reason);
     },
     /** Forgets an item and its earlier versions, once this version is stored. Call it inside a transaction. */
     remove: ({ kind, key }: SentItem): void => {
@@ -61,8 +54,8 @@ export function openRefused({ db, project }: WriteChain, hub: string) {
           sender: sender === null ? undefined : (parseJson(sender) as unknown as Sender),
         })),
     /** Every item that is refused now, with the reason. */
-    list: (): RefusedPull[] => [
-      ...db.all<RefusedPull>('SELECT kind, key, reason FROM teamRefused WHERE project = ? AND hub = ? ORDER BY no', project, hub),
+    list: (): RefusedItem[] => [
+      ...db.all<RefusedItem>('SELECT kind, key, reason FROM teamRefused WHERE project = ? AND hub = ? ORDER BY no', project, hub),
       ...forgotten.values(),
     ],
   };

@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { type ArtifactNo, canonicalJson, type Json, type JsonObject, onceFor, parseJson, StemmaError } from '../base/index.js';
+import { canonicalJson, corrupt, type Json, type JsonObject, onceFor, orUndefined, parseJson } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { travelingCalls } from '../requests/index.js';
 import { bodies } from './bodies.js';
@@ -27,15 +27,6 @@ export interface Sender {
 /** A row of a table as SQLite gives it. */
 export type SqliteRow = Readonly<Record<string, null | number | string | Uint8Array>>;
 
-/** The columns of a table that are sent, and the column of its row numbers. */
-interface Shape {
-  readonly columns: readonly string[];
-  readonly number: string | undefined;
-  /** The columns that hold bytes. They are sent in hexadecimal. */
-  readonly blobs: ReadonlySet<string>;
-  readonly hasProject: boolean;
-}
-
 /** Rows that are read at a time. */
 const pageRows = 1_000;
 
@@ -56,7 +47,7 @@ export function openRows(chain: WriteChain) {
   const rowAt = (rule: RowRule, no: number): SqliteRow => {
     const column = shape(rule).number ?? rule.numberedBy ?? '';
     const row = db.one<SqliteRow>(`SELECT * FROM "${tableOf(rule)}" WHERE "${column}" = ?`, no);
-    if (!row) throw new StemmaError('CORRUPT', `Row ${no} of ${rule.kind} does not exist, but another row refers to it.`, { id: rule.kind });
+    if (!row) throw corrupt(rule.kind, `Row ${no} of ${rule.kind} does not exist, but another row refers to it.`);
     return row;
   };
   const nameOf = (table: string, no: number): string => {
@@ -73,7 +64,7 @@ export function openRows(chain: WriteChain) {
     names.set(id, name);
     return name;
   };
-  const bodyOf = (rule: RowRule, row: SqliteRow, columns = shape(rule).columns): JsonObject => {
+  const bodyOf = (rule: RowRule, row: SqliteRow, columns: readonly string[] = shape(rule).columns): JsonObject => {
     const body: Record<string, Json> = {};
     for (const column of columns) {
       const value = row[column] ?? null;
@@ -108,12 +99,10 @@ export function openRows(chain: WriteChain) {
       const order = number ?? rule.numberedBy ?? rule.key?.map((name) => `"${name}"`).join(', ');
       // Reads in pages, so that the connection can do other work between them.
       for (let after = 0, page: SqliteRow[] = []; ; after += page.length) {
-        const [where, from] = number === undefined ? ['', after] : [` AND ${number} > ?`, Number(page.at(-1)?.[number] ?? 0)];
-        page = db.all<SqliteRow>(
-          `SELECT * FROM "${tableOf(rule)}" r WHERE ${scope}${condition}${where} ORDER BY ${order} LIMIT ${pageRows}${number === undefined ? ' OFFSET ?' : ''}`,
-          project,
-          from,
-        );
+        const [where, from, offset] =
+          number === undefined ? ['', after, ' OFFSET ?'] : [` AND ${number} > ?`, Number(page.at(-1)?.[number] ?? 0), ''];
+        const select = `SELECT * FROM "${tableOf(rule)}" r WHERE ${scope}${condition}${where} ORDER BY ${order} LIMIT ${pageRows}${offset}`;
+        page = db.all<SqliteRow>(select, project, from);
         yield* page;
         if (page.length < pageRows) return;
       }
@@ -121,12 +110,14 @@ export function openRows(chain: WriteChain) {
   };
 }
 
-function readShape(db: ReadChain['db'], rule: RowRule): Shape {
-  if (rule.calls) return { number: 'no', blobs: new Set(), hasProject: true, columns: Object.keys(bodies.request) };
+/** The columns of a table that are sent, and the column of its row numbers. */
+function readShape(db: ReadChain['db'], rule: RowRule) {
+  if (rule.calls) return { number: 'no', blobs: new Set<string>(), hasProject: true, columns: Object.keys(bodies.request) };
   const all = db.all<{ name: string; type: string; pk: number }>('SELECT name, type, pk FROM pragma_table_info(?)', tableOf(rule));
   const number = rule.unnumbered || rule.numberedBy !== undefined ? undefined : all.find(({ pk }) => pk === 1)?.name;
   return {
     number,
+    /** The columns that hold bytes. They are sent in hexadecimal. */
     blobs: new Set(all.filter(({ type }) => type === 'BLOB').map(({ name }) => name)),
     hasProject: all.some(({ name }) => name === 'project'),
     columns: all
@@ -138,7 +129,7 @@ function readShape(db: ReadChain['db'], rule: RowRule): Shape {
 }
 
 const hex = (bytes: Uint8Array | undefined): string => {
-  if (!bytes) throw new StemmaError('CORRUPT', 'A row refers to a row that does not exist. "stemma fsck" names it.', { id: 'row' });
+  if (!bytes) throw corrupt('row', 'A row refers to a row that does not exist. "stemma fsck" names it.');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 };
 
@@ -164,18 +155,26 @@ export function nameIn(rule: RowRule, body: JsonObject): string {
 export const isEmpty = ({ unlessNull }: RowRule, { body }: SentItem, held: string | undefined): boolean =>
   held === undefined && unlessNull !== undefined && body[unlessNull] === null;
 
-/** The hashes of the objects that an item needs. */
-export function objectsOf({ kind, body }: SentItem): string[] {
-  const { refs = {}, lists = {} } = findRule(kind) ?? {};
-  const single = Object.keys(refs).filter((column) => refs[column] === 'artifact');
-  const listed = Object.keys(lists).filter((column) => lists[column] === 'artifact');
-  return [...single.map((column) => body[column]), ...listed.flatMap((column) => firstMembers(body[column]))].filter(
-    (name): name is string => typeof name === 'string',
-  );
+/** A row or an object that an item refers to, by its kind and name. */
+type Reference = Pick<SentItem, 'kind' | 'key'>;
+
+function* namedIn({ kind: own, body }: Pick<SentItem, 'kind' | 'body'>): Generator<Reference> {
+  const { refs = {}, lists = {} } = findRule(own) ?? {};
+  for (const [column, kind] of Object.entries({ ...refs, ...lists })) {
+    const value = body[column] ?? null;
+    for (const member of Array.isArray(value) ? value : [value]) {
+      const key: Json = Array.isArray(member) ? member[0] : member;
+      if (typeof key === 'string') yield { kind, key };
+    }
+  }
 }
 
-const firstMembers = (list: Json | undefined): Json[] =>
-  Array.isArray(list) ? list.map((member) => (Array.isArray(member) ? (member[0] as Json) : member)) : [];
+/** The hashes of the objects that an item needs. */
+export const objectsOf = (item: Pick<SentItem, 'kind' | 'body'>): string[] =>
+  [...namedIn(item)].flatMap(({ kind, key }) => (kind === 'artifact' ? [key] : []));
+
+/** The rows that an item refers to. */
+export const referencesOf = (item: Pick<SentItem, 'kind' | 'body'>): Reference[] => [...namedIn(item)].filter(({ kind }) => kind !== 'artifact');
 
 export type RowFinder = ReturnType<typeof openPlaces>;
 
@@ -204,7 +203,7 @@ export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: stri
     return values.some((value) => value === undefined) ? undefined : (values as (null | number | string)[]);
   };
   const find = (table: string, name: string): number | undefined => {
-    if (table === 'artifact') return objectAt(artifacts, name);
+    if (table === 'artifact') return orUndefined(() => artifacts.find(`blake3:${name}`));
     if (table === 'context') return commitWith(chain, name);
     const rule = findRule(table);
     if (!rule) return undefined;
@@ -212,23 +211,13 @@ export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: stri
     const values = keyValues(rule, name);
     if (!values) return undefined;
     const { number, hasProject } = shape(rule);
-    return db.one<{ no: number }>(
-      `SELECT ${rule.numberedBy ?? number ?? '1'} AS no FROM "${tableOf(rule)}" WHERE ${hasProject ? 'project = ? AND ' : ''}${rule.key.map((name) => `"${name}" IS ?`).join(' AND ')}`,
-      ...(hasProject ? [project] : []),
-      ...values,
-    )?.no;
+    const where = [...(hasProject ? ['project = ?'] : []), ...rule.key.map((name) => `"${name}" IS ?`)].join(' AND ');
+    const select = `SELECT ${rule.numberedBy ?? number ?? '1'} AS no FROM "${tableOf(rule)}" WHERE ${where}`;
+    return db.one<{ no: number }>(select, ...(hasProject ? [project] : []), ...values)?.no;
   };
   /** Remembers the number of a row that was just stored. */
   const note = (kind: string, key: string, no: number): void => void noted.set(`${kind} ${key}`, no);
   return { numberOf, keyValues, note };
-}
-
-function objectAt(artifacts: ReadChain['artifacts'], hash: string): ArtifactNo | undefined {
-  try {
-    return artifacts.find(`blake3:${hash}`);
-  } catch {
-    return undefined;
-  }
 }
 
 const prefixDigits = 8;

@@ -17,18 +17,15 @@ export interface HubAddress {
 }
 
 /** The hubs of this machine's projects. They are stored in Stemma's own folder, so a project from elsewhere brings none. */
-export interface MachineHubs {
-  of(projectId: string): Promise<HubAddress | undefined>;
-  set(projectId: string, address: HubAddress | undefined): Promise<void>;
-}
+export type MachineHubs = ReturnType<typeof openMachineHubs>;
 
 /** Opens the hubs stored in `dataDir`. The operating system seals tokens if it can; otherwise only this user can read the file. */
-export function openMachineHubs(dataDir: string, vault: Vault | undefined): MachineHubs {
+export function openMachineHubs(dataDir: string, vault: Vault | undefined) {
   const folder = join(dataDir, 'hubs');
   // A project names its own id, so the id must not become a path.
   const settingsFile = (projectId: string): string => join(folder, `${createHash('sha256').update(projectId).digest('hex')}.json`);
   return {
-    of: async (projectId) => {
+    of: async (projectId: string): Promise<HubAddress | undefined> => {
       const file = settingsFile(projectId);
       const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : undefined;
       const [hub, project, sealed, plain] = ['hub', 'project', 'sealed', 'token'].map((key) => stringAt(stored, key));
@@ -38,7 +35,7 @@ export function openMachineHubs(dataDir: string, vault: Vault | undefined): Mach
       const token = sealed === undefined ? plain : await vault?.unseal(sealed);
       return token === undefined ? undefined : { ...place, token };
     },
-    set: async (projectId, address) => {
+    set: async (projectId: string, address: HubAddress | undefined): Promise<void> => {
       if (!address) return rmSync(settingsFile(projectId), { force: true });
       const { token, ...place } = address;
       // Without a keyring the token stays in a file that only this person can read.

@@ -149,18 +149,20 @@ describe('sync with a hub', () => {
     const [mine, theirs] = [await sampleChain(), emptyChain()];
     const remote = await hub.project('pages');
     await push(mine, remote);
-    let read = 0;
+    let [read, pages] = [0, 1];
+    const stop = new Error('the pull stops here');
     const inSmallPages: Hub = {
       ...remote,
       items: async (after) => {
+        if (read >= pages) throw stop;
         const { items } = unpackParcel((await remote.items(after)).parcel, itemKey);
         const some = items.slice(0, 25);
         read++;
         return { seq: after + some.length, isLast: some.length === items.length, parcel: packParcel({ items: some, objects: [] }) };
       },
     };
-    for (let pages = 1; pages < 100 && previewPush(theirs, (await remote.hello()).id).pulled < (await remote.hello()).seq; pages++) {
-      await pull(theirs, inSmallPages, { isStopped: () => read >= pages });
+    for (; pages < 100 && previewPush(theirs, (await remote.hello()).id).pulled < (await remote.hello()).seq; pages++) {
+      await pull(theirs, inSmallPages).catch((error: unknown) => expect(error).toBe(stop));
       expect(await push(theirs, remote)).toMatchObject({ items: {}, sent: 0 });
     }
     expect(digestsOf(theirs)).toEqual(digestsOf(mine));

@@ -1,13 +1,43 @@
 import { elsewhere, refOf } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, corrupt, StemmaError } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, corrupt, orUndefined, StemmaError, unavailable } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import type { Connections } from './connections.js';
-import { inParallel } from './parallel.js';
-import type { ReplicasByName } from './settings.js';
+import type { ReplicaSettings, ReplicasByName } from './settings.js';
+import type { BackingStore } from './store.js';
 
+/** Objects copied at a time, and objects recorded as copied in one transaction. */
 const atOnce = 8;
+const recordedTogether = 64;
 /** The range of object numbers after a fetched object in which other evicted objects are fetched too. Neighbors are usually read next. */
 const neighborhood = 512;
+
+/**
+ * Copies every object that a replica takes and does not hold yet. `damaged` lists the refs of objects that do not match their hash; these are not
+ * copied. @throws UNAVAILABLE if the store does not answer; finished copies stay recorded.
+ */
+export async function copyWaiting({ artifacts }: WriteChain, name: string, { takes }: ReplicaSettings, store: BackingStore, isClosed: () => boolean) {
+  const result = { copied: 0, bytes: 0, damaged: [] as string[] };
+  for (let after: ArtifactNo | 0 = 0; !isClosed(); ) {
+    const batch = artifacts.copies.waiting(name, takes, after, recordedTogether);
+    const last = batch.at(-1);
+    if (!last) break;
+    after = last.no;
+    const done: ArtifactNo[] = [];
+    try {
+      await inParallel(batch, atOnce, async ({ no, ref }) => {
+        const content = orUndefined(() => artifacts.read(no));
+        if (!content) return void result.damaged.push(ref);
+        await store.put(ref.slice('blake3:'.length), content);
+        done.push(no);
+        result.bytes += content.length;
+      });
+    } finally {
+      if (!isClosed()) artifacts.copies.record(name, done);
+      result.copied += done.length;
+    }
+  }
+  return result;
+}
 
 /** Objects that no replica returned intact, and the replicas that did not answer. */
 export interface Unfetched {
@@ -44,12 +74,7 @@ export async function fetchObjects(
  * @returns false if the error has another cause.
  * @throws UNAVAILABLE if the replicas that hold it do not answer or are not set on this machine; CORRUPT if none of them has it intact.
  */
-export async function fetchEvicted(
-  { artifacts }: Pick<WriteChain, 'artifacts'>,
-  replicas: ReplicasByName,
-  connections: Connections,
-  refusal: unknown,
-): Promise<boolean> {
+export async function fetchEvicted({ artifacts }: WriteChain, replicas: ReplicasByName, connections: Connections, refusal: unknown) {
   if (!(refusal instanceof StemmaError) || refusal.data.reason !== elsewhere) return false;
   const ref = refusal.data.id as ArtifactRef;
   const no = artifacts.find(ref);
@@ -83,12 +108,26 @@ async function fetchOne(holders: readonly string[], replicas: ReplicasByName, co
     }
   }
   const [first] = holders;
-  if (unreachable.length > 0)
-    throw new StemmaError('UNAVAILABLE', `${ref} is only in ${holders.join(', ')}. ${unreachable.join(' ')}`, { id: ref, replica: first });
+  if (unreachable.length > 0) throw unavailable(`${ref} is only in ${holders.join(', ')}. ${unreachable.join(' ')}`, { id: ref, replica: first });
   if (wrong.length > 0) throw corrupt(ref, `${ref} was evicted to replicas, but none of them returned it: ${wrong.join('; ')}.`);
-  throw new StemmaError(
-    'UNAVAILABLE',
+  throw unavailable(
     `${ref} was evicted to ${holders.join(', ') || 'a replica'}, which is not set on this machine. Set the replica in Storage or with replica.set.`,
     { id: ref, replica: first, reason: 'replica not set' },
   );
+}
+
+/** Does the work for all items, `width` at a time. After the first failure it starts nothing new, and throws that failure once the rest has ended. */
+async function inParallel<T>(items: readonly T[], width: number, work: (item: T) => Promise<unknown>): Promise<void> {
+  const rest = [...items];
+  let failure: { readonly error: unknown } | undefined;
+  const worker = async (): Promise<void> => {
+    for (let item = rest.shift(); item !== undefined && !failure; item = rest.shift())
+      try {
+        await work(item);
+      } catch (error) {
+        failure = { error };
+      }
+  };
+  await Promise.all(Array.from({ length: width }, worker));
+  if (failure) throw failure.error;
 }
