@@ -10,10 +10,7 @@ import { storedDetails } from '../record/calls.js';
 /** Content that stays the same between calls, as the library lists it: a system prompt or a set of tools. */
 type Kind = RequestPartRow['kind'];
 
-interface Known {
-  readonly row: RequestPartRow;
-  readonly value: Json;
-}
+type Known = ReturnType<typeof describePart>;
 
 /** The distinct system prompts and tool sets, without cache marks, most recently used first, with senders, versions and counts. */
 export const listParts = (chain: ReadChain): RequestPartRow[] => known(chain).map(({ row }) => row);
@@ -59,7 +56,7 @@ function known(chain: ReadChain): Known[] {
   return [...byId].map(([id, uses]) => describePart(id, uses)).sort((a, b) => (a.row.last < b.row.last ? 1 : a.row.last > b.row.last ? -1 : 0));
 }
 
-function describePart(partId: string, uses: readonly Use[]): Known {
+function describePart(partId: string, uses: readonly Use[]) {
   const [{ kind, value }] = uses as [Use];
   const sections = sectionsOf(kind, value);
   const distinct = (values: readonly string[]): string[] => [...new Set(values)].filter((each) => each !== '').sort();

@@ -4,7 +4,7 @@ import type { RequestPoint } from '../../contract/index.js';
 import { answerPoints } from '../rebuild/answers.js';
 import { type ListedCall, type RequestFilter, rowsInOrder } from '../rebuild/requests.js';
 import { sentSize } from '../runtimes/runtime.js';
-import { addAll, byCause, type CauseSums, causesOfMessage, causesOfStated, noCauses } from '../shared/causes.js';
+import { addAll, type CauseSums, causesOfMessage, causesOfStated, noCauses } from '../shared/causes.js';
 import { listRow, readList } from '../shared/lists.js';
 import { messageReader } from '../shared/messages.js';
 import { unpackNumbers } from '../shared/varints.js';
@@ -23,7 +23,7 @@ export function* requestSeries(chain: ReadChain, filter: RequestFilter): Generat
       messageCount: row.messageCount,
       counted: sentSize(row),
       output: row.output,
-      causes: byCause(sums(row)),
+      causes: sums(row),
     }),
   );
   const answered = yield* answerPoints(chain, [...commits], (record) => replies.has(record));
@@ -33,26 +33,22 @@ export function* requestSeries(chain: ReadChain, filter: RequestFilter): Generat
 /** Sums the messages of calls. For a call that continues another one, only the added messages are counted anew. */
 function summing(chain: ReadChain): (row: ListedCall) => CauseSums {
   const { db } = chain;
-  const costOf = costs(chain);
+  const reader = messageReader(chain);
+  const tools = new Map<string, string>();
+  const costOf = onceFor((no: number) => causesOfMessage(reader.valueAt(no), tools));
   const fixedOf = fixedCosts(chain);
   const known = new Map<number, { readonly sums: CauseSums; readonly messageCount: number }>();
   return (row) => {
     const base = row.base === null ? undefined : known.get(row.base);
     const continues = base !== undefined && base.messageCount === row.keep;
     const added = continues ? unpackNumbers(row.tail) : readList((no) => listRow(db, no), row.no);
-    const sums = continues ? [...base.sums] : noCauses();
+    const sums = continues ? { ...base.sums } : noCauses();
     for (const no of added) if (no > 0) addAll(sums, costOf(no));
     known.set(row.no, { sums, messageCount: row.messageCount });
-    const all = [...sums];
+    const all = { ...sums };
     if (row.shape !== null) addAll(all, fixedOf(row.shape));
     return all;
   };
-}
-
-function costs(chain: ReadChain): (message: number) => CauseSums {
-  const reader = messageReader(chain);
-  const tools = new Map<string, string>();
-  return onceFor((no) => causesOfMessage(reader.valueAt(no), tools));
 }
 
 const fixedCosts = ({ db, artifacts }: ReadChain): ((shape: number) => CauseSums) =>

@@ -18,7 +18,7 @@ import type { OutlineEntry } from '../../formats/index.js';
 import { openDelta } from '../runtimes/before.js';
 import { type Answer, type CallPlace, type CallReader, type Delta, makesCompaction, recordId, sentSize, shownCounts } from '../runtimes/runtime.js';
 import { findReader, runtimes } from '../runtimes/runtimes.js';
-import { addAll, addTo, byCause, type CauseSums, causeOfEntry, noCauses } from '../shared/causes.js';
+import { addAll, type CauseSums, causeOfEntry, noCauses } from '../shared/causes.js';
 import { causesBesidePrompt, leadingMessages } from './beside.js';
 
 /** Calls without a complete record. Each answer stands for one call, whose body the rules of its runtime rebuild from the deltas before. */
@@ -66,12 +66,11 @@ export function parseAnswerId(requestId: string): { readonly commit: ContextId; 
   return found ? { commit: found[1] as ContextId, key: found[2] as EntryKey } : undefined;
 }
 
-/** The calls of the answers in these commits. Yields. `isRecorded`: a record of the answer's call exists, so it is left out. */
-export function* answerRows(
-  chain: ReadChain,
-  commits: readonly CommitSeq[],
-  isRecorded: (record: string) => boolean,
-): Generator<undefined, RequestRow[]> {
+/** Whether a record of an answer's call exists, so that it is left out. */
+type IsRecorded = (record: string) => boolean;
+
+/** The calls of the answers in these commits. Yields. */
+export function* answerRows(chain: ReadChain, commits: readonly CommitSeq[], isRecorded: IsRecorded): Generator<undefined, RequestRow[]> {
   const found = yield* foundIn(chain, commits, isRecorded);
   return found.map(makeRow);
 }
@@ -94,7 +93,7 @@ export const makeRow = ({ row, runtime, beginning, answer, at, isPure }: Answere
 export type BriefCall = Pick<RequestRow, 'requestId' | 'at' | 'model' | 'tokens' | 'proof'>;
 
 /** The same calls of one commit. Of the commits before it, only the last entry of the assistant is read. */
-export function briefAnswers(chain: ReadChain, commit: CommitSeq, isRecorded: (record: string) => boolean): BriefCall[] {
+export function briefAnswers(chain: ReadChain, commit: CommitSeq, isRecorded: IsRecorded): BriefCall[] {
   const row = commitAt(chain, commit);
   const before = row.parent === null ? undefined : briefCount(chain, commitAt(chain, row.parent), row.format);
   if (row.parent !== null && !before) return atOnce(answerRows(chain, [commit], isRecorded));
@@ -117,15 +116,11 @@ function briefCount(chain: ReadChain, row: ContextRow, format: string): Count | 
 }
 
 /** The content of the context windows of the same calls. */
-export function* answerPoints(
-  chain: ReadChain,
-  commits: readonly CommitSeq[],
-  isRecorded: (record: string) => boolean,
-): Generator<undefined, RequestPoint[]> {
+export function* answerPoints(chain: ReadChain, commits: readonly CommitSeq[], isRecorded: IsRecorded): Generator<undefined, RequestPoint[]> {
   const found = yield* foundIn(chain, commits, isRecorded);
   const besides = causesBesidePrompt(chain);
   return found.map(({ row, beginning, answer, at }): RequestPoint => {
-    const causes = [...beginning.causes];
+    const causes = { ...beginning.causes };
     addAll(causes, besides(row));
     return {
       requestId: callName(row.id, beginning.key),
@@ -134,7 +129,7 @@ export function* answerPoints(
       messageCount: beginning.messagesBefore,
       counted: sentSize(answer.usage),
       output: answer.usage.output,
-      causes: byCause(causes),
+      causes,
     };
   });
 }
@@ -149,7 +144,7 @@ export interface AnsweredCall {
   readonly isPure: boolean;
 }
 
-type Counts = Pick<Map<CommitSeq, Count>, 'get' | 'has'> & { set(commit: CommitSeq, count: Count): void };
+type Counts = Pick<Map<CommitSeq, Count>, 'get'> & { set(commit: CommitSeq, count: Count): void };
 
 /** The number of bytes that a count takes in memory, about. */
 const bytesPerCount = 600;
@@ -157,7 +152,6 @@ const bytesPerCount = 600;
 /** The counts that are kept because the calls of a long context are listed one commit after another. */
 const countsOf = (chain: ReadChain): Counts => ({
   get: (commit) => recalled<Count>(chain, 'messages', String(commit)),
-  has: (commit) => recalled<Count>(chain, 'messages', String(commit)) !== undefined,
   set: (commit, count) => keep(chain, 'messages', String(commit), count, bytesPerCount),
 });
 
@@ -167,17 +161,16 @@ const commitsPerStep = 16;
 export function* foundIn(
   chain: ReadChain,
   commits: readonly CommitSeq[],
-  isRecorded: (record: string) => boolean,
+  isRecorded: IsRecorded,
   counts = countsOf(chain),
 ): Generator<undefined, AnsweredCall[]> {
-  const leading = leadingMessages(chain);
   const found: AnsweredCall[] = [];
   for (const [n, seq] of commits.entries()) {
     if (n % commitsPerStep === 0) yield;
     const row = commitAt(chain, seq);
     const runtime = findReader(row.format);
     const hasCalls = row.type === 'delta' || makesCompaction(row, runtime);
-    if (hasCalls && row.parent !== null && !counts.has(row.parent)) yield* countTo(chain, row.parent, counts);
+    if (hasCalls && row.parent !== null && !counts.get(row.parent)) yield* countTo(chain, row.parent, counts);
     const { beginnings, end } = beginningsOf(chain, row, counts);
     counts.set(seq, end);
     const unrecorded = beginnings.filter(({ key }) => !isRecorded(recordId(key)));
@@ -187,7 +180,7 @@ export function* foundIn(
     for (const { messagesBefore, ...beginning } of unrecorded) {
       const answer = runtime.answer(delta, beginning.at);
       const at = answer?.at ?? delta.entries[beginning.at]?.at ?? toTimestamp(row.createdAt);
-      const placed = { ...beginning, messagesBefore: leading(row) + messagesBefore };
+      const placed = { ...beginning, messagesBefore: leadingMessages(chain, row) + messagesBefore };
       if (answer) found.push({ row, runtime, beginning: placed, answer, at, isPure: end.format === row.format });
     }
   }
@@ -197,11 +190,11 @@ export function* foundIn(
 /** The number of messages that were sent for an answer in the commit. */
 export function messagesBefore(chain: ReadChain, row: ContextRow, key: EntryKey): number | undefined {
   const beginning = beginningsOf(chain, row, new Map()).beginnings.find((one) => one.key === key);
-  return beginning && leadingMessages(chain)(row) + beginning.messagesBefore;
+  return beginning && leadingMessages(chain, row) + beginning.messagesBefore;
 }
 
 /** The answers that begin in a commit, including that of the call that made a compaction, and the count at its end. Fills gaps in `counts`. */
-function beginningsOf(chain: ReadChain, row: ContextRow, counts: Counts): Counted {
+function beginningsOf(chain: ReadChain, row: ContextRow, counts: Counts): ReturnType<typeof countIn> {
   const runtime = findReader(row.format);
   const countBefore = (): Count | undefined =>
     row.parent === null ? undefined : (counts.get(row.parent) ?? atOnce(countTo(chain, row.parent, counts)));
@@ -211,34 +204,29 @@ function beginningsOf(chain: ReadChain, row: ContextRow, counts: Counts): Counte
   const at = entries.findIndex(({ hidden, role }) => hidden && role === 'assistant');
   const sent = at < 0 ? undefined : countBefore();
   if (!sent) return counted;
-  const call = { key: (entries[at] as OutlineEntry).key, at, messagesBefore: closed(sent, runtime), causes: [...sent.causes] };
+  const call = { key: (entries[at] as OutlineEntry).key, at, messagesBefore: closed(sent, runtime), causes: { ...sent.causes } };
   return { ...counted, beginnings: [call, ...counted.beginnings] };
 }
 
-interface Counted {
-  readonly beginnings: readonly Beginning[];
-  readonly end: Count;
-}
-
 /** Counts a commit's own entries after `before`, the count of its parent. */
-function countIn(chain: ReadChain, row: ContextRow, before: Count | undefined): Counted {
+function countIn(chain: ReadChain, row: ContextRow, before: Count | undefined) {
   const runtime = findReader(row.format);
   const { entries } = readOutline(chain, row.artifact, row.format);
   const beginnings: Beginning[] = [];
   let count = before ?? nothing();
   const { tools } = count;
-  const sums = [...count.causes];
+  const sums = { ...count.causes };
   entries.forEach((entry, at) => {
     if (entry.hidden) return;
     const { last } = count;
     const isSpoken = entry.role === 'assistant';
     const isNew = isSpoken && entry.kind !== 'summary' && runtime.startsAnswer(entry, last);
     if (isNew || entry.role === 'user') count = { ...count, messages: closed(count, runtime), open: new Set(), answered: 0 };
-    if (isNew) beginnings.push({ key: entry.key, at, messagesBefore: count.messages, causes: [...sums] });
+    if (isNew) beginnings.push({ key: entry.key, at, messagesBefore: count.messages, causes: { ...sums } });
     if (runtime.isListed(entry) && runtime.startsMessage(entry, count.begun, last)) count = { ...count, messages: count.messages + 1, begun: entry };
     if (runtime.unanswered) count = { ...count, ...answeredBy(count, entry) };
     if (isSpoken) count = { ...count, last: entry };
-    addTo(sums, causeOfEntry(entry, tools), entry.tokens);
+    sums[causeOfEntry(entry, tools)] += entry.tokens;
   });
   return { beginnings, end: { ...count, causes: sums, tools, format: before && before.format !== row.format ? undefined : row.format } };
 }
@@ -320,7 +308,6 @@ export function getAnswered(chain: ReadChain, requestId: string, { commit, key }
   const context = asSummary ? commitAt(chain, row.parent as CommitSeq) : row;
   const isPure = !isBare && !answer.isRebuilt && walk(chain, context).contributing.every((step) => step.format === row.format);
   const { missing, ...body } = runtime.body({
-    commit: row.id,
     replyKey: key,
     at: first.at ?? toTimestamp(row.createdAt),
     answer,

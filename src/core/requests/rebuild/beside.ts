@@ -10,20 +10,17 @@ import { type CauseSums, causesOfStated, noCauses } from '../shared/causes.js';
 const bytesPerNumber = 100;
 
 /** The number of messages before the first entry, by commit, from the nearest delta that states it. */
-export function leadingMessages(chain: ReadChain): (row: ContextRow) => number {
-  return (row) => {
-    const { leading } = findReader(row.format);
-    if (!leading) return 0;
-    const passed: CommitSeq[] = [];
-    let found: number | undefined;
-    for (let at: ContextRow | undefined = row; at && found === undefined; at = before(chain, at)) {
-      found =
-        recalled<number>(chain, 'leading', String(at.seq)) ?? (at.format === row.format ? leading(openDelta(chain, at), at.parent === null) : 0);
-      passed.push(at.seq);
-    }
-    for (const seq of passed) keep(chain, 'leading', String(seq), found ?? 0, bytesPerNumber);
-    return found ?? 0;
-  };
+export function leadingMessages(chain: ReadChain, row: ContextRow): number {
+  const { leading } = findReader(row.format);
+  if (!leading) return 0;
+  const passed: CommitSeq[] = [];
+  let found: number | undefined;
+  for (let at: ContextRow | undefined = row; at && found === undefined; at = before(chain, at)) {
+    found = recalled<number>(chain, 'leading', String(at.seq)) ?? (at.format === row.format ? leading(openDelta(chain, at), at.parent === null) : 0);
+    passed.push(at.seq);
+  }
+  for (const seq of passed) keep(chain, 'leading', String(seq), found ?? 0, bytesPerNumber);
+  return found ?? 0;
 }
 
 /** The commit before another one; undefined at the beginning, and for a damaged row whose parent is not less deep. */

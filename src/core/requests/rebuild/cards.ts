@@ -5,15 +5,10 @@ import type { Proof, Request, RequestRow } from '../../contract/index.js';
 import { type AgentTurnRow, type CardCall, callsOfTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../../handover/index.js';
 import { unknownUsage } from '../runtimes/runtime.js';
 
-interface CardCalls {
-  readonly rows: readonly RequestRow[];
-  /** The commits of these calls. No other rule lists calls for them. */
-  readonly commits: ReadonlySet<CommitSeq>;
-}
-
 /** Calls of card turns, each with the turn's newest commit, which holds the reply. `isTurn`: the commits name a turn; list all its calls. */
-export function cardRows(chain: ReadChain, seqs: ReadonlySet<CommitSeq>, isTurn: boolean): CardCalls {
+export function cardRows(chain: ReadChain, seqs: ReadonlySet<CommitSeq>, isTurn: boolean) {
   const turns = turnsOfCommits(chain, [...seqs]);
+  /** The commits of these calls. No other rule lists calls for them. */
   const commits = new Set<CommitSeq>();
   const rows = [...new Map([...turns.values()].map((turn) => [turn.no, turn])).values()].flatMap((turn): RequestRow[] => {
     const calls = callsOfTurn(chain, turn);

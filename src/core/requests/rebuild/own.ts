@@ -11,8 +11,8 @@ import {
   type Json,
   type JsonObject,
   notFound,
+  orUndefined,
   parseJson,
-  StemmaError,
   toTimestamp,
 } from '../../base/index.js';
 import { type ContextRow, commitAt, contextEntries, findCommit, type ReadChain, seededIds, type WriteChain } from '../../chain/index.js';
@@ -40,10 +40,7 @@ export interface OwnQuestion {
 }
 
 /** The text of a system message, and the layer that it is. */
-export interface LayerText {
-  readonly layer: string;
-  readonly text: string;
-}
+export type LayerText = Readonly<Record<'layer' | 'text', string>>;
 
 /** The messages of a recorded call from a position on. Those before it are in `OwnQuestion.before`. */
 interface SentBefore {
@@ -84,19 +81,9 @@ export interface OwnRun {
 }
 
 /** The body of a call: the question, the context, and the replies so far. `prompt`: entries that the context does not have yet. */
-export function ownBody(
-  chain: ReadChain,
-  question: OwnQuestion,
-  replies: readonly WritableEntry[],
-  prompt: readonly WritableEntry[] = [],
-): JsonObject {
-  const { base, wire, sent, before, body, composed } = question;
-  if (!sent)
-    return writtenBody(question, [
-      ...contextOf(chain, base, { isSystemSaid: before.length > 0, isComposed: composed !== undefined }),
-      ...prompt,
-      ...replies.map(resent),
-    ]);
+export function ownBody(chain: ReadChain, question: OwnQuestion, replies: readonly WritableEntry[], prompt: readonly WritableEntry[] = []) {
+  const { base, wire, sent, before, body } = question;
+  if (!sent) return writtenBody(question, [...contextOf(chain, question), ...prompt, ...replies.map(resent)]);
   const { list, write } = wordsOf[wire];
   return { ...body, [list]: [...before, ...changed(sent).slice(sent.from), ...write(replies.map(resent), optionsOf(base))] };
 }
@@ -119,14 +106,11 @@ function changed({ messages, changes }: SentBefore): readonly Json[] {
   return all;
 }
 
-function contextOf(
-  chain: ReadChain,
-  { id }: OwnQuestion['base'],
-  { isSystemSaid, isComposed }: { readonly isSystemSaid: boolean; readonly isComposed: boolean },
-): WritableEntry[] {
-  const all = contextEntries(chain, { id }).map(({ entry }) => entry);
-  if (isComposed) return all.filter(({ role, kind }) => kind !== 'summary' && !(role === 'system' && kind === 'text'));
-  const first = isSystemSaid ? all.findIndex(({ role }) => role !== 'system') : 0;
+/** The entries of the context, without what the messages before them say already. */
+function contextOf(chain: ReadChain, { base, before, composed }: OwnQuestion): WritableEntry[] {
+  const all = contextEntries(chain, { id: base.id }).map(({ entry }) => entry);
+  if (composed) return all.filter(({ role, kind }) => kind !== 'summary' && !(role === 'system' && kind === 'text'));
+  const first = before.length > 0 ? all.findIndex(({ role }) => role !== 'system') : 0;
   return first < 0 ? [] : all.slice(first);
 }
 
@@ -145,15 +129,7 @@ const messagesIn = (wire: Wire, body: JsonObject): readonly Json[] => {
 /** Stores the calls that produced a reply. Call it inside the transaction that makes the commit. */
 export function recordOwnRun(chain: WriteChain, commit: ContextId, run: Omit<OwnRun, 'base'>): void {
   const { base, wire, body, before, headers, sent, composed, isPaired } = run.question;
-  const shape = {
-    body,
-    before,
-    headers,
-    from: sent?.from ?? 0,
-    changes: sent?.changes ?? [],
-    ...(composed && { composed }),
-    ...(isPaired && { isPaired }),
-  };
+  const shape = { body, before, headers, from: sent?.from ?? 0, changes: sent?.changes ?? [], composed, isPaired };
   const { no } = chain.artifacts.put(Buffer.from(canonicalJson(shape as unknown as Json)), { contentType: 'application/json' });
   const seqOf = (id: ContextId): CommitSeq => findCommit(chain, id).seq;
   chain.db.run(
@@ -175,12 +151,15 @@ interface StoredRun {
   readonly calls: string;
 }
 
+/** The messages of a recorded call. */
+type MessagesOf = (requestId: string) => readonly Json[];
+
 const columns = 'context, base, turn, provider, wire, model, likeCall, shape, calls';
 /** SQL that is true for a row of `modelRun r` that does not match its checksum: nothing in it is true. */
 const changedRun = ({ db }: ReadChain): string => changedSql(db, 'modelRun', 'r') ?? 'FALSE';
 
 /** The run that produced the reply in a commit; undefined if Stemma did not make its calls, or if their record was damaged. */
-export function ownRunOf(chain: ReadChain, commit: Pick<ContextRow, 'seq'>, messagesOf: (requestId: string) => readonly Json[]): OwnRun | undefined {
+export function ownRunOf(chain: ReadChain, commit: Pick<ContextRow, 'seq'>, messagesOf: MessagesOf): OwnRun | undefined {
   const stored = chain.db.one<StoredRun>(`SELECT ${columns} FROM modelRun r WHERE context = ? AND NOT (${changedRun(chain)})`, commit.seq);
   return stored && openRun(chain, stored, messagesOf);
 }
@@ -201,7 +180,7 @@ export function ownSpans(chain: ReadChain, commits: readonly CommitSeq[]): Reado
   );
 }
 
-function openRun(chain: ReadChain, stored: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnRun {
+function openRun(chain: ReadChain, stored: StoredRun, messagesOf: MessagesOf): OwnRun {
   const base = commitAt(chain, stored.base);
   const { provider, model, wire, turn, likeCall } = stored;
   const { from, changes, ...shape } = parseJson(decodeText(chain.artifacts.read(stored.shape))) as unknown as Omit<
@@ -221,7 +200,7 @@ function openRun(chain: ReadChain, stored: StoredRun, messagesOf: (requestId: st
 }
 
 /** The calls that Stemma made for the replies in these commits, each rebuilt and compared with what was sent. */
-export function ownRows(chain: ReadChain, commits: Iterable<CommitSeq>, messagesOf: (requestId: string) => readonly Json[]): RequestRow[] {
+export function ownRows(chain: ReadChain, commits: Iterable<CommitSeq>, messagesOf: MessagesOf): RequestRow[] {
   const stored = chain.db.all<StoredRun & { readonly isChanged: number }>(
     `SELECT ${columns}, ${changedRun(chain)} AS isChanged FROM modelRun r
       WHERE project = ? AND context IN (SELECT value FROM json_each(?)) ORDER BY context`,
@@ -271,13 +250,11 @@ const damagedRow = ({ id, createdAt, sessionId }: ContextRow): RequestRow => ({
 });
 
 /** The question of a run, or the reason why it cannot be rebuilt: the project lacks the call whose messages the run sent again. */
-function questionOf(chain: ReadChain, row: StoredRun, messagesOf: (requestId: string) => readonly Json[]): OwnQuestion | string {
-  try {
-    return openRun(chain, row, messagesOf).question;
-  } catch (error) {
-    if (!(error instanceof StemmaError) || error.code !== 'NOT_FOUND' || row.likeCall === null) throw error;
-    return `it sent the messages of the call ${row.likeCall} again, which this project does not hold`;
-  }
+function questionOf(chain: ReadChain, row: StoredRun, messagesOf: MessagesOf): OwnQuestion | string {
+  const { likeCall } = row;
+  const question = (): OwnQuestion => openRun(chain, row, messagesOf).question;
+  if (likeCall === null) return question();
+  return orUndefined(question, ['NOT_FOUND']) ?? `it sent the messages of the call ${likeCall} again, which this project does not hold`;
 }
 
 /** Marks the ids of calls that Stemma made. */
@@ -286,19 +263,16 @@ export const ownCallPrefix = 'own:';
 /** The id of a call that Stemma made, by its commit and number. */
 export const ownId = (commit: ContextId, number: number): string => `${ownCallPrefix}${commit}:${number}`;
 
+type OwnPlace = { readonly commit: ContextId; readonly number: number };
+
 /** The commit and number of a call that Stemma made; undefined for ids of other kinds. */
-export function parseOwnId(requestId: string): { readonly commit: ContextId; readonly number: number } | undefined {
+export function parseOwnId(requestId: string): OwnPlace | undefined {
   const found = /^own:(ctx-[0-9a-f]+):(\d+)$/.exec(requestId);
   return found ? { commit: found[1] as ContextId, number: Number(found[2]) } : undefined;
 }
 
 /** One call that Stemma made. @throws NOT_FOUND for an unknown id; CORRUPT if the record of the call was damaged. */
-export function getOwn(
-  chain: ReadChain,
-  requestId: string,
-  { commit, number }: { commit: ContextId; number: number },
-  messagesOf: (requestId: string) => readonly Json[],
-): Request {
+export function getOwn(chain: ReadChain, requestId: string, { commit, number }: OwnPlace, messagesOf: MessagesOf): Request {
   const row = findCommit(chain, commit, 'requestId');
   if (chain.db.one(`SELECT 1 FROM modelRun r WHERE context = ? AND ${changedRun(chain)}`, row.seq)) throw corrupt(requestId, damagedRecord);
   const run = ownRunOf(chain, row, messagesOf);

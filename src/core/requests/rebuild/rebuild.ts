@@ -11,6 +11,7 @@ import {
   once,
   onceFor,
   parseJson,
+  recent,
 } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import { type CallDetails, callDetails, type WireDetails } from '../runtimes/claude-code/records.js';
@@ -60,23 +61,21 @@ export type Rebuilder = ReturnType<typeof openRebuilder>;
 
 /** Members of a body that no digest covers. */
 export const outsideDigest: ReadonlySet<string> = new Set(['metadata', 'stream', 'thread', 'diagnostics', 'safeguards', 'data_flow']);
-/** A parameter that is sent as a header. */
-const headerParameter = 'betas';
 
 /** Opens a rebuilder for one question. Long because its functions share the parts of calls that were rebuilt earlier. */
 export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifacts'>) {
   const { db, artifacts } = chain;
   const reader = messageReader(chain);
   const read = onceFor((no: ArtifactNo) => artifacts.read(no));
-  const states = new Map<number, HashState>();
-  const lists = new Map<number, readonly number[]>();
+  const states = recent<number, HashState>(remembered);
+  const lists = recent<number, readonly number[]>(remembered);
   const parts = new Map<string, Part>();
 
   /** A call usually continues the list of the call rebuilt just before. */
   const listAt = (call: StoredCall): readonly number[] => {
     const base = call.base === null ? undefined : lists.get(call.base);
     const list = base ? [...base.slice(0, call.keep), ...unpackNumbers(call.tail)] : readList((no) => listRow(db, no), call.no);
-    remember(lists, call.no, list);
+    lists.set(call.no, list, 1);
     return list;
   };
 
@@ -141,7 +140,7 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
       const from = known && known.head === head && known.count <= Math.min(call.keep, firstMarked) ? known : undefined;
       const hash = from ? from.hash.copy() : createHash('sha256').update(head);
       writeMessages(hash, reader, messages, marks, from?.count ?? 0, firstMarked, (state) =>
-        remember(states, call.no, { head, count: firstMarked, hash: state }),
+        states.set(call.no, { head, count: firstMarked, hash: state }, 1),
       );
       hash.update(']');
       for (const name of names.slice(before.length + 1))
@@ -156,8 +155,8 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
         const whole: JsonObject = { [layout.list]: list, ...values };
         return ownObject(details.wire.order.flatMap((name) => (Object.hasOwn(whole, name) ? [[name, whole[name] as Json]] : [])));
       }
-      const { model, ...others } = values;
-      const { [headerParameter]: _, ...sent } = others;
+      // The betas are sent as a header.
+      const { model, betas: _, ...sent } = values;
       return { ...(model !== undefined && { model }), messages: list, ...sent };
     },
   };
@@ -194,14 +193,6 @@ const wrapMember = (value: Json): BodyMember => ({ value, canonical: once(() => 
 /** The number of calls that are remembered for calls that continue them. The base of a call is usually a recent one. */
 const remembered = 16;
 
-function remember<Value>(map: Map<number, Value>, no: number, value: Value): void {
-  map.set(no, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= remembered) break;
-    map.delete(oldest);
-  }
-}
-
 /** The whole body without its messages, and the first mark whose path does not exist in it. */
 function bodyMembers(
   { db }: Pick<ReadChain, 'db'>,
@@ -212,10 +203,8 @@ function bodyMembers(
 ): { members: Map<string, BodyMember>; lost: CacheMark | undefined } {
   const members = new Map<string, BodyMember>();
   const marksOn = (name: string): readonly CacheMark[] => marks.filter(({ path }) => path[0] === name);
-  const shape = db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null; rest: string | null }>(
-    'SELECT system, tools, rest FROM requestShape WHERE no = ?',
-    call.shape,
-  );
+  const select = 'SELECT system, tools, rest FROM requestShape WHERE no = ?';
+  const shape = db.one<{ system: ArtifactNo | null; tools: ArtifactNo | null; rest: string | null }>(select, call.shape);
   let lost: CacheMark | undefined;
   for (const name of ['system', 'tools'] as const) {
     const artifact = shape?.[name];

@@ -49,22 +49,19 @@ SELECT ${callColumns
   LEFT JOIN commits x ON x.seq = COALESCE(r.context, k.context)`;
 
 /** Model calls in the order sent, with the proofs of this machine. The first listing after an import rebuilds them. @throws NOT_FOUND */
-export const listRequests = (chain: ReadChain, filter: RequestFilter): RequestRow[] => atOnce(requestPage(chain, filter, 0)).requests;
-
-/** A page of the same, in steps: a context of 10,000 turns has a call for each. Only the calls of the page are rebuilt. */
-export const listRequestsInSteps = (
-  chain: ReadChain,
-  { offset = 0, limit = maxRequests, ...filter }: InputOf<'request.list'>,
-): Generator<undefined, RequestPage> => requestPage(chain, filter, offset, limit);
+export const listRequests = (chain: ReadChain, filter: RequestFilter): RequestRow[] =>
+  atOnce(listRequestsInSteps(chain, { ...filter, limit: Number.MAX_SAFE_INTEGER })).requests;
 
 type RequestPage = { readonly total: number; readonly requests: RequestRow[] };
 
-function* requestPage(chain: ReadChain, filter: RequestFilter, offset: number, limit?: number): Generator<undefined, RequestPage> {
+/** A page of the same, in steps: a context of 10,000 turns has a call for each. Only the calls of the page are rebuilt. */
+export function* listRequestsInSteps(chain: ReadChain, input: InputOf<'request.list'>): Generator<undefined, RequestPage> {
+  const { offset = 0, limit = maxRequests, ...filter } = input;
   return storedPage(chain, filter, offset, limit) ?? (yield* wholePage(chain, filter, offset, limit));
 }
 
 /** A page of the calls of a project or a session from stored answers; undefined for a context, and if some answers are not stored. */
-function storedPage(chain: ReadChain, filter: RequestFilter, offset: number, limit: number | undefined): RequestPage | undefined {
+function storedPage(chain: ReadChain, filter: RequestFilter, offset: number, limit: number): RequestPage | undefined {
   const { id, turnId, sessionId } = filter;
   if (id !== undefined || turnId !== undefined) return undefined;
   // Most projects have neither card turns nor calls of Stemma's own.
@@ -75,12 +72,11 @@ function storedPage(chain: ReadChain, filter: RequestFilter, offset: number, lim
   if (!stored) return undefined;
   const rows = inOrderSent(listRows(chain, filter, commits));
   const others = [...cards.rows, ...ownRows(chain, commits, sentIn(chain)), ...rows];
-  const end = limit === undefined ? Number.MAX_SAFE_INTEGER : offset + limit;
-  if (others.length === 0) return { total: stored.total(), requests: rowsOfStored(chain, stored.page(offset, end - offset)) };
+  if (others.length === 0) return { total: stored.total(), requests: rowsOfStored(chain, stored.page(offset, limit)) };
   const replies = new Set(rows.map((row) => row.replyRecord));
   const answers = stored.page(0, Number.MAX_SAFE_INTEGER).filter(({ record }) => !replies.has(record));
   const all = [...answers, ...others].sort((a, b) => timeOf(a) - timeOf(b));
-  return { total: all.length, requests: shownCalls(chain, all.slice(offset, end)) };
+  return { total: all.length, requests: shownCalls(chain, all.slice(offset, offset + limit)) };
 }
 
 const timeOf = ({ at }: RequestRow | ListedCall | StoredAnswer): number => (typeof at === 'number' ? at : Date.parse(at));
@@ -94,7 +90,7 @@ function shownCalls(chain: ReadChain, page: readonly (RequestRow | ListedCall | 
 }
 
 /** A page of calls that are found by reading all commits of the filter. */
-function* wholePage(chain: ReadChain, filter: RequestFilter, offset: number, limit: number | undefined): Generator<undefined, RequestPage> {
+function* wholePage(chain: ReadChain, filter: RequestFilter, offset: number, limit: number): Generator<undefined, RequestPage> {
   const { commits, rows } = rowsInOrder(chain, filter);
   const replies = new Set(rows.map((row) => row.replyRecord));
   const cards = cardRows(chain, commits, filter.turnId !== undefined);
@@ -102,7 +98,7 @@ function* wholePage(chain: ReadChain, filter: RequestFilter, offset: number, lim
   const rebuilt = yield* answerRows(chain, rest, (record) => replies.has(record));
   const others: readonly (RequestRow | ListedCall)[] = [...rebuilt, ...cards.rows, ...ownRows(chain, commits, sentIn(chain))];
   const all = others.length ? [...others, ...rows].sort((a, b) => timeOf(a) - timeOf(b)) : rows;
-  return { total: all.length, requests: shownCalls(chain, all.slice(offset, limit === undefined ? undefined : offset + limit)) };
+  return { total: all.length, requests: shownCalls(chain, all.slice(offset, offset + limit)) };
 }
 
 const sentIn =
@@ -117,10 +113,7 @@ const sentIn =
 export const ownRun = (chain: ReadChain, commit: ContextId): OwnRun | undefined => ownRunOf(chain, findCommit(chain, commit), sentIn(chain));
 
 /** The commits of a filter, and their stored calls. */
-export function rowsInOrder(
-  chain: ReadChain,
-  filter: RequestFilter,
-): { readonly commits: ReadonlySet<CommitSeq>; readonly rows: readonly ListedCall[] } {
+export function rowsInOrder(chain: ReadChain, filter: RequestFilter) {
   const commits = commitsOf(chain, filter);
   return { commits, rows: inOrderSent(listRows(chain, filter, commits)) };
 }
@@ -184,19 +177,12 @@ function eachOnce(rows: readonly ListedCall[]): readonly ListedCall[] {
   if (!captured.length) return rows;
   const recordOf = new Map<ListedCall, ListedCall>();
   const taken = new Set<ListedCall>();
+  const isSameMoment = (row: ListedCall, { sessionId, messageCount, at }: ListedCall): boolean =>
+    row.sessionId === sessionId && row.messageCount === messageCount && Math.abs(row.at - at) < sameMoment;
   const answered = new Map(rows.flatMap((row) => (row.provider === null && row.replyRecord !== null ? [[row.replyRecord, row] as const] : [])));
   const unanswered = rows.filter((row) => row.provider === null && row.replyRecord === null);
   for (const call of captured) {
-    const record =
-      call.replyRecord === null
-        ? unanswered.find(
-            (row) =>
-              !taken.has(row) &&
-              row.sessionId === call.sessionId &&
-              row.messageCount === call.messageCount &&
-              Math.abs(row.at - call.at) < sameMoment,
-          )
-        : answered.get(call.replyRecord);
+    const record = call.replyRecord === null ? unanswered.find((row) => !taken.has(row) && isSameMoment(row, call)) : answered.get(call.replyRecord);
     if (!record) continue;
     recordOf.set(call, record);
     taken.add(record);

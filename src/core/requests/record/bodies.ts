@@ -41,16 +41,9 @@ const redacted = '<REDACTED>';
 const sameCall = 60_000;
 
 /** Data of a session that the project has: thinking texts, digests and positions of replies. */
-interface Known {
-  readonly thinking: ReadonlyMap<string, string>;
-  /** The transcript's own records of calls, by digest. Each is used once. */
-  readonly records: Map<string, { readonly at: number; readonly messageId: string | null }[]>;
-  /** Message ids of replies whose calls the transcript itself records. */
-  readonly recorded: ReadonlySet<string>;
-  /** The commit and entry where a reply begins, by the provider's id of the message. */
-  readonly replies: ReadonlyMap<string, { readonly commit: CommitSeq; readonly key: EntryKey }>;
-  readonly compactions: readonly { readonly commit: CommitSeq; readonly at: number; readonly key: EntryKey; readonly text: string }[];
-}
+type Known = ReturnType<typeof knownOf>;
+/** Where a reply begins. */
+type ReplyPlace = { readonly commit: CommitSeq; readonly key: EntryKey };
 
 /**
  * Stores calls from raw bodies, each once under the agent's own id. The files lack thinking texts, which are taken from the transcript by
@@ -58,10 +51,7 @@ interface Known {
  * Call it after importing the transcripts. A body that was stored earlier is completed. Returns the number of new or changed calls and the
  * reasons why others were not stored.
  */
-export function takeBodies(
-  chain: WriteChain,
-  bodies: Iterable<RawBody>,
-): { readonly calls: number; readonly problems: readonly { readonly id: string; readonly reason: string }[] } {
+export function takeBodies(chain: WriteChain, bodies: Iterable<RawBody>) {
   const known = onceFor((sessionId: string) => knownOf(chain, sessionId));
   const problems: { id: string; reason: string }[] = [];
   let calls = 0;
@@ -153,12 +143,7 @@ function takeRecord(known: Known, digest: string, at: number, { messageId }: Wir
 }
 
 /** The commit of a call: that of its reply, or the compaction for which the call was made. */
-function findCommitOfCall(
-  { replies, compactions }: Known,
-  { at, querySource }: RawBody,
-  reply: WireReply,
-  recorded: string | undefined,
-): { readonly commit: CommitSeq; readonly key: EntryKey } | undefined {
+function findCommitOfCall({ replies, compactions }: Known, { at, querySource }: RawBody, reply: WireReply, recorded: string | undefined) {
   const answer = replies.get(reply.messageId ?? recorded ?? '');
   if (answer || querySource !== 'compact') return answer;
   const said = reply.text.replace(/^[\s\S]*<summary>|<\/summary>[\s\S]*$/g, '').trim();
@@ -174,20 +159,17 @@ interface Sent {
 
 /** Whether the call was captured on the wire too, which is the better record. It is found by its reply, or by its time if it has none. */
 function isCaptured({ db, project }: ReadChain, { sessionId, at, reply, messageCount }: Sent, key: EntryKey | undefined): boolean {
-  const wire = "r.project = :project AND r.provider IS NOT NULL AND r.requestId NOT LIKE 'body:%'";
-  if (key !== undefined)
-    return db.one(`SELECT 1 FROM request r WHERE ${wire} AND r.replyRecord = :record`, { project, record: recordId(key) }) !== undefined;
-  const mark = reply.messageId === undefined ? undefined : idMark(reply.messageId);
-  if (mark !== undefined)
-    return (
-      db.one(`SELECT 1 FROM requestReply m JOIN request r ON r.no = m.request WHERE ${wire} AND m.mark = :mark`, { project, mark }) !== undefined
-    );
-  return (
-    db.one(
-      `SELECT 1 FROM request r JOIN requestConversation c ON c.no = r.conversation
-        WHERE ${wire} AND c.sessionId = :sessionId AND r.messageCount = :messageCount AND ABS(r.at - :at) < :sameCall`,
-      { project, sessionId, messageCount, at, sameCall },
-    ) !== undefined
+  const isFound = (from: string, where: string, values: Readonly<Record<string, string | number>>): boolean => {
+    const wire = "r.project = :project AND r.provider IS NOT NULL AND r.requestId NOT LIKE 'body:%'";
+    return db.one(`SELECT 1 FROM ${from} WHERE ${wire} AND ${where}`, { project, ...values }) !== undefined;
+  };
+  if (key !== undefined) return isFound('request r', 'r.replyRecord = :record', { record: recordId(key) });
+  if (reply.messageId !== undefined)
+    return isFound('requestReply m JOIN request r ON r.no = m.request', 'm.mark = :mark', { mark: idMark(reply.messageId) });
+  return isFound(
+    'request r JOIN requestConversation c ON c.no = r.conversation',
+    'c.sessionId = :sessionId AND r.messageCount = :messageCount AND ABS(r.at - :at) < :sameCall',
+    { sessionId, messageCount, at, sameCall },
   );
 }
 
@@ -203,7 +185,7 @@ function remove({ db, project }: WriteChain, no: number): void {
 }
 
 /** Reads the data of a session that the project has. */
-function knownOf(chain: ReadChain, sessionId: string): Known {
+function knownOf(chain: ReadChain, sessionId: string) {
   const { db, project, artifacts } = chain;
   const commits = db
     .all<{ seq: CommitSeq }>(
@@ -213,8 +195,9 @@ function knownOf(chain: ReadChain, sessionId: string): Known {
     )
     .map(({ seq }) => commitAt(chain, seq));
   const thinking = new Map<string, string>();
-  const replies = new Map<string, { commit: CommitSeq; key: EntryKey }>();
-  const compactions: Known['compactions'][number][] = [];
+  /** By the provider's id of the message. */
+  const replies = new Map<string, ReplyPlace>();
+  const compactions: Compaction[] = [];
   for (const commit of commits) {
     const delta = artifacts.read(commit.artifact);
     for (const [signature, text] of thinkingIn(delta)) thinking.set(signature, text);
@@ -223,18 +206,18 @@ function knownOf(chain: ReadChain, sessionId: string): Known {
         replies.set(messageId, { commit: commit.seq, key });
     if (commit.type === 'compaction') compactions.push(...compactionOf(chain, commit, delta));
   }
-  const rows = db.all<CallRecordPlace & { at: number; replyMessage: string | null }>(
-    `SELECT r.page, r.start, r.size, r.at, r.replyMessage FROM request r JOIN requestConversation c ON c.no = r.conversation
-      WHERE c.project = ? AND c.sessionId = ? AND r.provider IS NULL ORDER BY r.no`,
-    project,
-    sessionId,
-  );
-  const records: Known['records'] = new Map();
+  const select = `SELECT r.page, r.start, r.size, r.at, r.replyMessage FROM request r JOIN requestConversation c ON c.no = r.conversation
+    WHERE c.project = ? AND c.sessionId = ? AND r.provider IS NULL ORDER BY r.no`;
+  const rows = db.all<CallRecordPlace & { at: number; replyMessage: string | null }>(select, project, sessionId);
+  /** The transcript's own records of calls, by digest. Each is used once. */
+  const records = new Map<string, { readonly at: number; readonly messageId: string | null }[]>();
   for (const { page, start, size, at, replyMessage: messageId } of rows) {
     const { digest } = callDetails(artifacts.read(page).subarray(start, start + size));
     if (digest !== null) records.set(digest, [...(records.get(digest) ?? []), { at, messageId }]);
   }
-  return { thinking, records, replies, compactions, recorded: new Set(rows.flatMap(({ replyMessage }) => replyMessage ?? [])) };
+  /** Message ids of replies whose calls the transcript itself records. */
+  const recorded = new Set(rows.flatMap(({ replyMessage }) => replyMessage ?? []));
+  return { thinking, records, replies, compactions, recorded };
 }
 
 function* thinkingIn(delta: Uint8Array): Generator<readonly [signature: string, text: string]> {
@@ -249,7 +232,9 @@ function* thinkingIn(delta: Uint8Array): Generator<readonly [signature: string, 
   }
 }
 
-function compactionOf(chain: ReadChain, commit: ContextRow, delta: Uint8Array): Known['compactions'][number][] {
+type Compaction = ReplyPlace & { readonly at: number; readonly text: string };
+
+function compactionOf(chain: ReadChain, commit: ContextRow, delta: Uint8Array): Compaction[] {
   const summary = readOutline(chain, commit.artifact, commit.format).entries.find(({ kind }) => kind === 'summary');
   if (!summary) return [];
   const texts = decodeText(delta)
@@ -261,19 +246,12 @@ function compactionOf(chain: ReadChain, commit: ContextRow, delta: Uint8Array): 
 }
 
 /** The index that Claude Code writes beside the files, by the id of the request. Lines that are no index are ignored. */
-export function readBodyIndex(
-  text: string,
-): ReadonlyMap<string, { readonly at: number | undefined; readonly reply: string | undefined; readonly querySource: string | undefined }> {
-  const index = new Map<string, { at: number | undefined; reply: string | undefined; querySource: string | undefined }>();
-  for (const line of text.split('\n')) {
-    const row = line.trim() === '' ? undefined : parseJson(line);
-    const request = stringAt(row, 'request_file');
-    if (request === undefined) continue;
-    index.set(request, {
-      at: parseInstant(stringAt(row, 'timestamp') ?? '') ?? undefined,
-      reply: stringAt(row, 'response_file'),
-      querySource: stringAt(row, 'query_source'),
-    });
-  }
-  return index;
-}
+export const readBodyIndex = (text: string) =>
+  new Map(
+    text.split('\n').flatMap((line) => {
+      const row = parseJson(line);
+      const [request, reply, querySource] = ['request_file', 'response_file', 'query_source'].map((name) => stringAt(row, name));
+      const at = parseInstant(stringAt(row, 'timestamp') ?? '');
+      return request === undefined ? [] : [[request, { at, reply, querySource }] as const];
+    }),
+  );

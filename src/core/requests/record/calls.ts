@@ -82,6 +82,23 @@ export function storedDetails({ db, artifacts }: ReadChain, no: number): CallDet
   return place && callDetails(artifacts.readRange(place.page, place.start, place.start + place.size));
 }
 
+/** Finds or creates the row of a conversation. The main conversation of a session has the agent ''. */
+export function saveConversation({ db, project }: WriteChain, source: number, sessionId: string, agentId: string): number {
+  const select = 'SELECT no FROM requestConversation WHERE source = ? AND sessionId = ? AND agentId = ?';
+  const insert = 'INSERT INTO requestConversation (project, source, sessionId, agentId) VALUES (?, ?, ?, ?)';
+  return db.one<{ no: number }>(select, source, sessionId, agentId)?.no ?? db.run(insert, project, source, sessionId, agentId).rowId;
+}
+
+/** A message that a call refers to and that is missing in the file. */
+export type Gap = Readonly<Record<'hash' | 'reason', string>>;
+
+/** Finds or creates the row of a missing message. */
+export function saveGap({ db, project }: WriteChain, source: number, { hash, reason }: Gap): number {
+  const bytes = Buffer.from(hash, 'hex');
+  const known = db.one<{ no: number }>('SELECT no FROM requestGap WHERE source = ? AND hash = ?', source, bytes);
+  return known?.no ?? db.run('INSERT INTO requestGap (project, source, hash, reason) VALUES (?, ?, ?, ?)', project, source, bytes, reason).rowId;
+}
+
 /** The row of a system prompt and tools, found by content. */
 export function saveShape({ db, project }: WriteChain, { hash, system, tools, rest }: ShapeRow): number {
   const known = db.one<{ no: number }>('SELECT no FROM requestShape WHERE project = ? AND hash = ?', project, hash);

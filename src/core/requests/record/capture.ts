@@ -7,7 +7,7 @@ import type { WireDetails } from '../runtimes/claude-code/records.js';
 import { maxRecordBytes, messageHash, orderWithHash, shapeHash, withBlocks } from '../shared/canonical.js';
 import { listRow, readList } from '../shared/lists.js';
 import { readBody, readReply, type WireBody, type WireReply } from '../shared/wire.js';
-import { type BaseCall, type NewCall, putCall, saveShape } from './calls.js';
+import { type BaseCall, type NewCall, putCall, saveConversation, saveShape } from './calls.js';
 import { joinRecent, waitForAnswer } from './join.js';
 import { openTexts, type ShapeRow, type Texts } from './texts.js';
 
@@ -112,7 +112,7 @@ export function storeWithTexts(chain: WriteChain, { record, source, sessionId, c
   texts.save(source);
   return putCall(chain, {
     ...call,
-    conversation: conversationOf(chain, source, sessionId),
+    conversation: saveConversation(chain, source, sessionId, ''),
     place: { ...place, size: record.length },
     shape: shape && saveShape(chain, shape),
     ...(continues ? baseFor(chain, source, numbers) : { base: undefined, keep: 0, numbers, listAt: () => undefined }),
@@ -161,25 +161,9 @@ export function sourceOfCalls({ db, project, clock, newId }: WriteChain, format:
   const known = db.one<{ no: number }>('SELECT no FROM source WHERE project = ? AND format = ?', project, format);
   if (known) return known.no;
   const nothing = blake3Of(new Uint8Array());
-  return db.run(
-    `INSERT INTO source (project, sourceId, path, format, size, hash, resumeAt, resumeHash, tips, pieces, importedAt)
-     VALUES (?, ?, '', ?, 0, ?, 0, ?, '[]', '[]', ?)`,
-    project,
-    newId(),
-    format,
-    nothing,
-    nothing,
-    clock(),
-  ).rowId;
-}
-
-/** Finds or creates the row of a session's main conversation. */
-function conversationOf({ db, project }: WriteChain, source: number, sessionId: string): number {
-  const known = db.one<{ no: number }>("SELECT no FROM requestConversation WHERE source = ? AND sessionId = ? AND agentId = ''", source, sessionId);
-  return (
-    known?.no ??
-    db.run("INSERT INTO requestConversation (project, source, sessionId, agentId) VALUES (?, ?, ?, '')", project, source, sessionId).rowId
-  );
+  const insert = `INSERT INTO source (project, sourceId, path, format, size, hash, resumeAt, resumeHash, tips, pieces, importedAt)
+    VALUES (?, ?, '', ?, 0, ?, 0, ?, '[]', '[]', ?)`;
+  return db.run(insert, project, newId(), format, nothing, nothing, clock()).rowId;
 }
 
 /** The number of latest captured calls in which a base is searched. It is not only the latest one because several agents can call at once. */
@@ -188,11 +172,9 @@ const basesSearched = 16;
 /** The call whose list this one continues, so that only the rest is stored. */
 function baseFor({ db }: ReadChain, source: number, numbers: readonly number[]): Pick<NewCall, 'base' | 'keep' | 'numbers' | 'listAt'> {
   const listAt = (no: number) => listRow(db, no);
-  const latest = db.all<BaseCall>(
-    `SELECT no, messageCount, steps FROM request WHERE conversation IN (SELECT no FROM requestConversation WHERE source = ?) ORDER BY no DESC LIMIT ?`,
-    source,
-    basesSearched,
-  );
+  const select = `SELECT no, messageCount, steps FROM request
+    WHERE conversation IN (SELECT no FROM requestConversation WHERE source = ?) ORDER BY no DESC LIMIT ?`;
+  const latest = db.all<BaseCall>(select, source, basesSearched);
   let best: { readonly base: BaseCall | undefined; readonly keep: number } = { base: undefined, keep: 0 };
   for (const base of latest) {
     const list = readList(listAt, base.no);

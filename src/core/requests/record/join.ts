@@ -94,12 +94,10 @@ const namesOf = (id: string): string[] => [id, ...(id.includes('__') ? [id.slice
 
 function callWith(chain: ReadChain, mark: string, commit: ContextRow, key: EntryKey): OpenCall | undefined {
   const { db, project } = chain;
-  const calls = db.all<OpenCall>(
-    `SELECT r.no, r.at, c.sessionId, r.messageCount FROM requestReply m JOIN request r ON r.no = m.request JOIN requestConversation c ON c.no = r.conversation
-      WHERE m.project = ? AND m.mark = ? ORDER BY r.at, r.no`,
-    project,
-    mark,
-  );
+  const select = `SELECT r.no, r.at, c.sessionId, r.messageCount
+     FROM requestReply m JOIN request r ON r.no = m.request JOIN requestConversation c ON c.no = r.conversation
+    WHERE m.project = ? AND m.mark = ? ORDER BY r.at, r.no`;
+  const calls = db.all<OpenCall>(select, project, mark);
   if (!mark.startsWith(wordsPrefix)) return calls[0];
   const near = calls.filter(({ at, sessionId }) =>
     sessionId !== '' && commit.sessionId !== null ? sessionId === commit.sessionId : Math.abs(at - commit.createdAt) < nearInTime,

@@ -5,6 +5,7 @@ import type { RequestTokens } from '../../contract/index.js';
 import type { FileBytes } from '../../formats/index.js';
 import {
   type ApiRequest,
+  agentOf,
   type RecordedText,
   type Records,
   readRecords,
@@ -14,20 +15,9 @@ import {
 import { findReader } from '../runtimes/runtimes.js';
 import { membersAt, stringIn } from '../shared/json-ranges.js';
 import { listRow, type MessageListRow } from '../shared/lists.js';
-import { type BaseCall, type CallRecordPlace, putCall, saveShape } from './calls.js';
-import { openResolver, type Resolver } from './resolve.js';
-import { conversationRows, type Gap, gapRows } from './rows.js';
-import { type ArtifactRange, messageKeys, openTexts, type ShapeRow, type StoredRange, type Texts } from './texts.js';
-
-interface TakenRecords {
-  /** The parts of the file that are stored with its calls, in file order. They need not be stored again with the file. */
-  readonly stored: readonly StoredRange[];
-  readonly calls: number;
-  /** Records that could not be read as calls; `line` counts from 1. */
-  readonly problems: readonly { readonly line: number; readonly reason: string }[];
-  /** Writes the rows, once the source has its own row. */
-  save(source: number): void;
-}
+import { type BaseCall, type CallRecordPlace, type Gap, putCall, saveConversation, saveGap, saveShape } from './calls.js';
+import { openResolver } from './resolve.js';
+import { type ArtifactRange, messageKeys, openTexts, type ShapeRow, type Texts } from './texts.js';
 
 interface RecordsFile {
   readonly bytes: FileBytes;
@@ -45,11 +35,7 @@ interface RecordsInput extends RecordsFile {
   readonly read?: ReadCalls | undefined;
 }
 
-export interface ReadCalls {
-  readonly file: Uint8Array;
-  readonly records: Records;
-  readonly resolver: Resolver;
-}
+export type ReadCalls = NonNullable<ReturnType<typeof readFrom>>;
 
 /** Bytes of a file that are searched for records before the transaction. A runtime that records its calls records the first ones too. */
 const searchedBytes = 1024 * 1024;
@@ -57,15 +43,12 @@ const searchedBytes = 1024 * 1024;
 /** Reads and verifies the records of a new file without a database. Undefined if the first part of the file has no records. */
 export function readCalls({ bytes, whole, format }: RecordsFile): ReadCalls | undefined {
   const head = bytes.subarray(0, Math.min(searchedBytes, bytes.length));
-  if (!findReader(format).hasRecords?.(head)) return undefined;
-  const file = whole();
-  const records = readRecords(file);
-  const resolver = openResolver(file, 0, records);
-  for (const { tail } of records.calls) for (const hash of tail) resolver.find(hash, () => false);
-  return { file, records, resolver };
+  const read = readFrom({ bytes: head, whole, format }, 0);
+  for (const { tail } of read?.records.calls ?? []) for (const hash of tail) read?.resolver.find(hash, () => false);
+  return read;
 }
 
-function readFrom({ bytes, whole, format, from }: RecordsInput, open: ReadonlyMap<string, UnfinishedCall>): ReadCalls | undefined {
+function readFrom({ bytes, whole, format }: RecordsFile, from: number, open?: ReadonlyMap<string, UnfinishedCall>) {
   if (!findReader(format).hasRecords?.(bytes)) return undefined;
   const file = whole();
   const records = readRecords(file, from, file.length, open);
@@ -73,10 +56,10 @@ function readFrom({ bytes, whole, format, from }: RecordsInput, open: ReadonlyMa
 }
 
 /** Stores a transcript's request records once, each checked by its hash. Call it in the import's transaction. Undefined without records. */
-export function takeRecords(chain: WriteChain, input: RecordsInput): TakenRecords | undefined {
+export function takeRecords(chain: WriteChain, input: RecordsInput) {
   const { from, source } = input;
   const open = source === undefined ? new Map<string, OpenRequest>() : openRequests(chain, source);
-  const read = input.read ?? readFrom(input, open);
+  const read = input.read ?? readFrom(input, from, open);
   if (!read) return undefined;
   const { file, records, resolver } = read;
   const texts = openTexts(chain, file);
@@ -95,10 +78,13 @@ export function takeRecords(chain: WriteChain, input: RecordsInput): TakenRecord
   const shapes = new Map([...new Set(records.calls.map((call) => call.shapeHash))].map((hash) => [hash, shapeOf(hash)]));
   const places = texts.finish(linesOf(records));
   return {
+    /** The parts of the file that are stored with its calls, in file order. They need not be stored again with the file. */
     stored: texts.ranges().toSorted((a, b) => a.at - b.at),
     calls: records.calls.length,
+    /** Records that could not be read as calls; `line` counts from 1. */
     problems: records.problems.map(({ at, reason }) => ({ line: lineAt(file, at), reason })),
-    save(sourceNo) {
+    /** Writes the rows, once the source has its own row. */
+    save(sourceNo: number): void {
       texts.save(sourceNo);
       saveCalls(chain, { file, source: sourceNo, calls, shapes, places, open, records });
     },
@@ -121,12 +107,10 @@ interface OpenRequest extends UnfinishedCall {
 /** The last call of each agent of the source, for replies that arrive later. */
 function openRequests(chain: ReadChain, source: number): Map<string, OpenRequest> {
   type Row = Readonly<Record<'replyRecord' | 'replyMessage', string | null>> & RequestTokens;
-  const rows = chain.db.all<Row & { no: number; agentId: string }>(
-    `SELECT r.no, c.agentId, r.replyRecord, r.replyMessage, r.input, r.output, r.cacheRead, r.cacheWrite
-       FROM requestConversation c JOIN request r ON r.no = (SELECT MAX(no) FROM request WHERE conversation = c.no)
-      WHERE c.source = ? ORDER BY r.no`,
-    source,
-  );
+  const select = `SELECT r.no, c.agentId, r.replyRecord, r.replyMessage, r.input, r.output, r.cacheRead, r.cacheWrite
+     FROM requestConversation c JOIN request r ON r.no = (SELECT MAX(no) FROM request WHERE conversation = c.no)
+    WHERE c.source = ? ORDER BY r.no`;
+  const rows = chain.db.all<Row & { no: number; agentId: string }>(select, source);
   return new Map(
     rows.map(({ no, agentId, replyRecord, replyMessage, ...usage }) => [
       agentId,
@@ -201,8 +185,7 @@ function flawOf(call: TakenCall['call'], base: Base | undefined, isLater: boolea
 
 function saveCalls(chain: WriteChain, { file, source, calls, shapes, places, open, records }: Saving): void {
   const { db, project } = chain;
-  const conversations = conversationRows(chain, source);
-  const gapOf = gapRows(chain, source);
+  const conversationsOf = onceFor((session: string) => onceFor((agent: string) => saveConversation(chain, source, session, agent)));
   const shapeNo = onceFor((shape: ShapeRow) => saveShape(chain, shape));
   const later = new Map(calls.map(({ call }, index) => [call.id, index]));
   const saved = new Map<string, Base>();
@@ -221,13 +204,13 @@ function saveCalls(chain: WriteChain, { file, source, calls, shapes, places, ope
     const base = call.base === undefined ? undefined : baseRow(call.base);
     const flaw = flawOf(call, base, (later.get(call.base ?? '') ?? -1) >= index);
     const shape = shapes.get(call.shapeHash) ?? 'none is named';
-    const numbers = tail.map((one) => (typeof one === 'number' ? one : -gapOf(one)));
+    const numbers = tail.map((one) => (typeof one === 'number' ? one : -saveGap(chain, source, one)));
     const linked = flaw === null && base !== undefined && call.keep > 0 ? base : undefined;
     const place = places.get(call.line);
     if (!place) throw new Error(`the record of call ${call.id} was not stored`);
     const { list, ...stored } = putCall(chain, {
       requestId,
-      conversation: conversations(call),
+      conversation: conversationsOf(call.sessionId ?? '')(agentOf(call.agentId)),
       place: { ...place, size: line.length },
       at: call.at,
       model: call.model ?? null,
@@ -250,10 +233,9 @@ function saveCalls(chain: WriteChain, { file, source, calls, shapes, places, ope
 
 function saveReply(chain: WriteChain, no: number, { record, messageId, usage }: TranscriptReply): void {
   const { input, output, cacheRead, cacheWrite } = usage();
-  chain.db.run(
-    'UPDATE request SET replyRecord = ?, replyMessage = ?, input = ?, output = ?, cacheRead = ?, cacheWrite = ? WHERE no = ? AND project = ?',
-    ...[record, messageId, input, output, cacheRead, cacheWrite, no, chain.project],
-  );
+  const update =
+    'UPDATE request SET replyRecord = ?, replyMessage = ?, input = ?, output = ?, cacheRead = ?, cacheWrite = ? WHERE no = ? AND project = ?';
+  chain.db.run(update, record, messageId, input, output, cacheRead, cacheWrite, no, chain.project);
 }
 
 /** A paused reply continues in another call. Both have the whole message as their reply. */

@@ -8,8 +8,6 @@ import type { PageText } from '../shared/pages.js';
 /** The message of a hash in the file, verified, or the reason why it is missing. */
 type ResolvedMessage = { readonly message: PageText; readonly range: ByteRange | undefined } | { readonly gap: string };
 
-export type Resolver = ReturnType<typeof openResolver>;
-
 /** No real reply has more blocks. Parts of longer replies are not searched. */
 const maxBlocks = 256;
 
@@ -41,12 +39,6 @@ export function openResolver(file: Uint8Array, from: number, records: Records) {
   };
 }
 
-/** A reply with the hash of its bytes in canonical order, which is its own hash if its numbers and strings are canonical too. */
-interface QuickReply {
-  readonly hash: string | undefined;
-  readonly message: PageText;
-}
-
 function lookup(records: Records) {
   const given = Map.groupBy(records.messages, ({ hash }) => hash);
   const replies = once(() => new Map([...records.replies].map(([id, blocks]) => [id, quickReply(blocks)])));
@@ -60,7 +52,7 @@ function lookup(records: Records) {
       const message = byHash().get(hash) ?? bySlowHash().get(hash);
       return message && { message, range: undefined };
     },
-    reply: (messageId: string): QuickReply | undefined => replies().get(messageId),
+    reply: (messageId: string) => replies().get(messageId),
     /** The received parts of interrupted replies. */
     parts: (): ReadonlyMap<string, PageText> =>
       new Map(
@@ -71,7 +63,8 @@ function lookup(records: Records) {
   };
 }
 
-function quickReply(blocks: readonly ReplyBlock[]): QuickReply {
+/** A reply with the hash of its bytes in canonical order, which is its own hash if its numbers and strings are canonical too. */
+function quickReply(blocks: readonly ReplyBlock[]): { readonly hash: string | undefined; readonly message: PageText } {
   const text = replyMessage(blocks, blocks.length);
   const order = canonicalOrder(text, cacheMark);
   return { hash: order && sha256Of(inOrder(text, order)).toString('hex'), message: { text, order } };

@@ -165,12 +165,7 @@ function storeShape({ artifacts }: WriteChain, stored: StoredRange[], text: Uint
 }
 
 /** Stores record lines without the parts that `stored` has already, and adds them to `stored`. */
-function storeLines(
-  { artifacts }: WriteChain,
-  file: Uint8Array,
-  stored: StoredRange[],
-  lines: readonly ByteRange[],
-): ReadonlyMap<ByteRange, ArtifactRange> {
+function storeLines({ artifacts }: WriteChain, file: Uint8Array, stored: StoredRange[], lines: readonly ByteRange[]) {
   const parts = [...stored];
   const places = new Map<ByteRange, ArtifactRange>();
   let chunk: { readonly line: ByteRange; readonly pieces: readonly ByteRange[] }[] = [];

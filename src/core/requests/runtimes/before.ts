@@ -1,5 +1,4 @@
-import type { ArtifactNo, CommitSeq } from '../../base/index.js';
-import { once } from '../../base/index.js';
+import { type ArtifactNo, type CommitSeq, once } from '../../base/index.js';
 import {
   type ContextRow,
   commitAt,
@@ -78,7 +77,6 @@ export function openDelta(chain: ReadChain, { id, type, format, artifact }: Pick
   const bytes = once(() => chain.artifacts.read(artifact));
   const entries = once(() => readParsed(chain, artifact, format).entries);
   return {
-    commit: id,
     type,
     format,
     get bytes() {

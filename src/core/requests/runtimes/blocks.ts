@@ -7,6 +7,15 @@ export type SentEntry = ReturnType<CallPlace['entries']>[number];
 /** A block of a message to the Messages API. */
 export type SentBlock = JsonObject & { readonly type: string };
 
+/** A message to the Messages API. */
+export interface SentMessage {
+  readonly role: 'user' | 'assistant';
+  readonly content: SentBlock[];
+}
+
+/** The provider and the API that an entry's answer came through, without its prefix `via:`. */
+export const viaOf = ({ marks }: SentEntry): string | undefined => marks?.find((mark) => mark.startsWith('via:'))?.slice('via:'.length);
+
 /** A text as a block. White space alone is not sent. */
 export const textBlocks = (text = ''): SentBlock[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
 

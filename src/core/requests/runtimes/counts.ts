@@ -98,7 +98,7 @@ function countsAt({ key, at, usage, messageId, ...entry }: ParsedEntry, prefix =
 
 function answersOf({ format, type, bytes, before }: CountedDelta, all: readonly ParsedEntry[]): readonly CallCount[] {
   const runtime = findReader(format);
-  const delta: Delta = { commit: '' as Delta['commit'], type, format, bytes: bytes(), entries: all, end: bytes().length, before };
+  const delta: Delta = { type, format, bytes: bytes(), entries: all, end: bytes().length, before };
   if (runtime.counted) return runtime.counted(delta);
   const isReply = (entry: ParsedEntry): boolean =>
     entry.role === 'assistant' && entry.kind !== 'summary' && (isHidden(entry) === (type === 'compaction') || isInterrupted(entry));

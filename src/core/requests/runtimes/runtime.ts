@@ -1,13 +1,4 @@
-import {
-  type ByteRange,
-  type ContextId,
-  decodeText,
-  type EntryKey,
-  type Json,
-  type JsonObject,
-  parseJson,
-  type Timestamp,
-} from '../../base/index.js';
+import { type ByteRange, decodeText, type EntryKey, type Json, type JsonObject, parseJson, type Timestamp } from '../../base/index.js';
 import type { ContextRow } from '../../chain/index.js';
 import type { CallSource, CommitType, Proof, Provider, RequestTokens } from '../../contract/index.js';
 import type { CallCount, FileBytes, OutlineEntry, ParsedEntry, TokenUsage } from '../../formats/index.js';
@@ -57,7 +48,6 @@ export interface Stated {
 
 /** A commit's content as its runtime wrote it, with the entries that its format reads. */
 export interface Delta {
-  readonly commit: ContextId;
   readonly type: CommitType;
   readonly format: string;
   readonly bytes: Uint8Array;
@@ -126,7 +116,6 @@ export interface Answer {
 
 /** The position of a call in its chain. Deltas are read on demand. */
 export interface CallPlace {
-  readonly commit: ContextId;
   readonly replyKey: EntryKey;
   readonly at: Timestamp;
   readonly answer: Answer;

@@ -15,9 +15,7 @@ export function withBlocks(message: Json): Json {
 }
 
 /** The hash of a recorded message's text; undefined if the text is no JSON or is nested too deeply. */
-export function messageHash(text: Uint8Array): Buffer | undefined {
-  return hashOf(text, (value) => withBlocks(value));
-}
+export const messageHash = (text: Uint8Array): Buffer | undefined => hashOf(text, withBlocks);
 
 /** The hash of a system prompt and tools, without cache marks. */
 export const shapeHash = (text: Uint8Array): Buffer | undefined => hashOf(text, (value) => value);

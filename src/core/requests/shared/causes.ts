@@ -1,27 +1,17 @@
 import { isObject, type Json, stringAt } from '../../base/index.js';
 import { type Cause, causes } from '../../contract/index.js';
-import type { OutlineEntry } from '../../formats/index.js';
-import { countTokens, imageTokens } from '../../formats/index.js';
+import { countTokens, imageTokens, type OutlineEntry } from '../../formats/index.js';
 import { withoutMarks } from './canonical.js';
 
-/** Tokens by cause, in the order of `causes`. */
-export type CauseSums = number[];
+/** Tokens by cause. */
+export type CauseSums = Record<Cause, number>;
 
 /** Zero for each cause. */
-export const noCauses = (): CauseSums => causes.map(() => 0);
-/** Adds tokens to one cause. */
-export function addTo(sums: CauseSums, cause: Cause, tokens: number): void {
-  sums[placeOf[cause]] = (sums[placeOf[cause]] as number) + tokens;
-}
+export const noCauses = (): CauseSums => ({ system: 0, tools: 0, summary: 0, reminders: 0, files: 0, results: 0, talk: 0 });
 /** Adds the sums of all causes. */
-export function addAll(sums: CauseSums, others: readonly number[]): void {
-  for (const [at, tokens] of others.entries()) sums[at] = (sums[at] as number) + tokens;
+export function addAll(sums: CauseSums, others: Readonly<CauseSums>): void {
+  for (const cause of causes) sums[cause] += others[cause];
 }
-/** The sums by the names of the causes. */
-export const byCause = (sums: readonly number[]): Record<Cause, number> =>
-  Object.fromEntries(causes.map((cause, at) => [cause, sums[at] ?? 0])) as Record<Cause, number>;
-
-const placeOf = Object.fromEntries(causes.map((cause, at) => [cause, at])) as Record<Cause, number>;
 
 /** Tools of known runtimes whose results are files. */
 const isReader = (tool: string | undefined): boolean => tool !== undefined && /^(notebook)?(read|view|open)(_?(many_)?files?)?$/i.test(tool);
@@ -43,16 +33,16 @@ export function causesOfMessage(message: Json, tools: Map<string, string>): Caus
   const content = isObject(message) ? (message.content ?? message.parts) : undefined;
   for (const call of isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : []) {
     learn(tools, stringAt(call, 'id'), isObject(call) ? stringAt(call.function, 'name') : undefined);
-    addTo(sums, 'talk', tokensOfJson(call));
+    sums.talk += tokensOfJson(call);
   }
   learn(tools, stringAt(message, 'call_id'), stringAt(message, 'name'));
-  if (role === 'tool') addTo(sums, causeOfResult(tools, stringAt(message, 'tool_call_id')), tokensOfContent(content ?? null));
-  else if (type?.endsWith('_output')) addTo(sums, causeOfResult(tools, stringAt(message, 'call_id')), tokensOfJson(message));
-  else if (content === undefined || content === null) addTo(sums, 'talk', tokensOfJson(message));
+  if (role === 'tool') sums[causeOfResult(tools, stringAt(message, 'tool_call_id'))] += tokensOfContent(content ?? null);
+  else if (type?.endsWith('_output')) sums[causeOfResult(tools, stringAt(message, 'call_id'))] += tokensOfJson(message);
+  else if (content === undefined || content === null) sums.talk += tokensOfJson(message);
   else {
     const causeOf = (text: string): Cause =>
       role === 'system' || role === 'developer' ? 'system' : role === 'assistant' || role === 'model' ? 'talk' : causeOfText(text);
-    if (typeof content === 'string') addTo(sums, causeOf(content), countTokens(content));
+    if (typeof content === 'string') sums[causeOf(content)] += countTokens(content);
     for (const block of Array.isArray(content) ? content : []) addBlock(sums, block, tools, causeOf);
   }
   return sums;
@@ -64,10 +54,10 @@ function addBlock(sums: CauseSums, block: Json, tools: Map<string, string>, caus
   learn(tools, stringAt(block, 'id'), stringAt(block, 'name'));
   learn(tools, stringAt(call, 'id'), stringAt(call, 'name'));
   const tokens = tokensOfBlock(block);
-  if (isImage(type)) addTo(sums, 'files', tokens);
-  else if (type === 'tool_result') addTo(sums, causeOfResult(tools, stringAt(block, 'tool_use_id')), tokens);
-  else if (response !== undefined) addTo(sums, isReader(stringAt(response, 'name')) ? 'files' : 'results', tokens);
-  else addTo(sums, text === undefined ? 'talk' : causeOf(text), tokens);
+  if (isImage(type)) sums.files += tokens;
+  else if (type === 'tool_result') sums[causeOfResult(tools, stringAt(block, 'tool_use_id'))] += tokens;
+  else if (response !== undefined) sums[isReader(stringAt(response, 'name')) ? 'files' : 'results'] += tokens;
+  else sums[text === undefined ? 'talk' : causeOf(text)] += tokens;
 }
 
 function learn(tools: Map<string, string>, id: string | undefined, name: string | undefined): void {
@@ -104,13 +94,13 @@ export function causesOfStated(stated: { readonly system?: Json; readonly tools?
   for (const part of ['system', 'tools'] as const) {
     const value = stated?.[part] ?? [];
     for (const one of Array.isArray(value) ? (value as readonly Json[]) : [value])
-      addTo(sums, part, part === 'tools' ? tokensOfJson(one) : typeof one === 'string' ? countTokens(one) : tokensOfBlock(one));
+      sums[part] += part === 'tools' ? tokensOfJson(one) : typeof one === 'string' ? countTokens(one) : tokensOfBlock(one);
   }
   return sums;
 }
 
 /** The tokens of a message, for all causes together. */
-export const tokensOfMessage = (message: Json): number => causesOfMessage(message, new Map()).reduce((sum, tokens) => sum + tokens, 0);
+export const tokensOfMessage = (message: Json): number => Object.values(causesOfMessage(message, new Map())).reduce((sum, tokens) => sum + tokens, 0);
 
 /** The cause of an entry, by its outline. Adds the tool names of calls to `tools`, as `causesOfMessage` does. */
 export function causeOfEntry({ role, kind, head = '', toolCallId }: OutlineEntry, tools: Map<string, string>): Cause {

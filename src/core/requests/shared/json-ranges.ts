@@ -1,4 +1,4 @@
-import { type ByteRange, parseJson } from '../../base/index.js';
+import { type ByteRange, decodeText, parseJson } from '../../base/index.js';
 
 /**
  * Finds ranges in compact JSON without creating values. Hashes cover canonical JSON (sorted keys, no spaces), and runtimes write the same
@@ -108,12 +108,7 @@ function wantedAt(bytes: Uint8Array, start: number, end: number, wanted: readonl
 }
 
 /** The wanted members before the member `until`, and where its value begins. The rest is not read. Undefined without `until`. */
-export function membersUntil(
-  bytes: Uint8Array,
-  at: number,
-  wanted: readonly string[],
-  until: string,
-): { readonly members: ReadonlyMap<string, ByteRange>; readonly valueStart: number } | undefined {
+export function membersUntil(bytes: Uint8Array, at: number, wanted: readonly string[], until: string) {
   return compactOnly(() => {
     const members = new Map<string, ByteRange>();
     if (bytes[at] !== openBrace) throw notCompact;
@@ -366,14 +361,12 @@ export function stringIn(bytes: Uint8Array, range: ByteRange | undefined): strin
 const latin1 = Buffer.prototype.latin1Slice as (this: Uint8Array, start: number, end: number) => string;
 
 function parsedString(bytes: Uint8Array, { start, end }: ByteRange): string | undefined {
-  const value = parseJson(decoder.decode(bytes.subarray(start, end)));
+  const value = parseJson(decodeText(bytes.subarray(start, end)));
   return typeof value === 'string' ? value : undefined;
 }
 
-const decoder = new TextDecoder();
-
 function decodeKey(bytes: Uint8Array, start: number, end: number): string {
-  const key = parseJson(decoder.decode(bytes.subarray(start, end)));
-  if (typeof key !== 'string') throw notCompact;
+  const key = parsedString(bytes, { start, end });
+  if (key === undefined) throw notCompact;
   return key;
 }

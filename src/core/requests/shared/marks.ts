@@ -24,13 +24,8 @@ export function marksOf(recorded: readonly Json[]): readonly CacheMark[] | strin
 export function putMark(value: Json, { path, value: mark }: CacheMark, from: number): boolean {
   let place: Json | undefined = value;
   for (const step of path.slice(from)) {
-    place = Array.isArray(place)
-      ? typeof step === 'number'
-        ? place[step]
-        : undefined
-      : isObject(place) && typeof step === 'string' && Object.hasOwn(place, step)
-        ? place[step]
-        : undefined;
+    if (Array.isArray(place)) place = typeof step === 'number' ? place[step] : undefined;
+    else place = isObject(place) && typeof step === 'string' && Object.hasOwn(place, step) ? place[step] : undefined;
   }
   if (!isObject(place)) return false;
   (place as Record<string, Json>)[cacheMark] = mark;
@@ -45,13 +40,8 @@ export function markedMessage(message: Json, marks: readonly CacheMark[]): Json 
 
 /** The marks on messages, by position in the list. */
 export function marksByMessage(marks: readonly CacheMark[]): ReadonlyMap<number, readonly CacheMark[]> {
-  const byMessage = new Map<number, CacheMark[]>();
-  for (const mark of marks) {
-    const [part, index] = mark.path;
-    if (part !== 'messages' || typeof index !== 'number') continue;
-    byMessage.set(index, [...(byMessage.get(index) ?? []), mark]);
-  }
-  return byMessage;
+  const onMessages = marks.filter(({ path: [part, index] }) => part === 'messages' && typeof index === 'number');
+  return Map.groupBy(onMessages, ({ path }) => path[1] as number);
 }
 
 /** A path as `a.b[0]`. */

@@ -7,15 +7,7 @@ export interface PageText {
   readonly order: readonly number[] | undefined;
 }
 
-export interface ListPage {
-  readonly bytes: Buffer;
-  readonly count: number;
-  /** The start of each text in the bytes, and the end of the last. */
-  readonly starts: Int32Array;
-  /** The position of each text's first number in `ranges`, and the end of the last. */
-  readonly firstRanges: Int32Array;
-  readonly ranges: Int32Array;
-}
+export type ListPage = Readonly<ReturnType<typeof openPage>>;
 
 /** The size up to which texts are collected: large enough to read many fast, small enough to read for one message. */
 export const pageLimit = 64 * 1024;
@@ -53,7 +45,7 @@ export function writePage(texts: readonly PageText[]): Buffer {
 }
 
 /** Reads the index of a page. */
-export function openPage(bytes: Uint8Array): ListPage {
+export function openPage(bytes: Uint8Array) {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const indexAt = buffer.readUInt32LE(buffer.length - word);
   // Copied, because words must begin at a multiple of four in memory.
@@ -62,7 +54,9 @@ export function openPage(bytes: Uint8Array): ListPage {
   return {
     bytes: buffer,
     count,
+    /** The start of each text in the bytes, and the end of the last. */
     starts: index.subarray(1, count + 2),
+    /** The position of each text's first number in `ranges`, and the end of the last. */
     firstRanges: index.subarray(count + 2, 2 * count + 3),
     ranges: index.subarray(2 * count + 3),
   };
@@ -89,12 +83,7 @@ const comma = 0x2c;
 const closeBracket = 0x5d;
 
 /** Writes canonical messages from `first`, before `last`, each after a comma. Stops at one that must be parsed (`stoppedAt`). Returns the end. */
-export function copyCanonicals(
-  { bytes, firstRanges, ranges }: ListPage,
-  first: number,
-  last: number,
-  target: Buffer,
-): { end: number; stoppedAt: number } {
+export function copyCanonicals({ bytes, firstRanges, ranges }: ListPage, first: number, last: number, target: Buffer) {
   let stoppedAt = first;
   while (stoppedAt < last && firstRanges[stoppedAt] !== firstRanges[stoppedAt + 1]) stoppedAt += 1;
   return { end: copyRanges(bytes, firstRanges, ranges, first, stoppedAt, target), stoppedAt };

@@ -23,23 +23,7 @@ export function layoutOf(provider: Provider, body: JsonObject): BodyLayout {
 }
 
 /** A body split into the stored parts. Each part is stored once by content, even if many calls have it. */
-export interface WireBody {
-  readonly layout: BodyLayout;
-  /** Without cache marks. */
-  readonly messages: readonly Json[];
-  /** System prompt and tools, without cache marks, by the names that shapes use. */
-  readonly shape: JsonObject;
-  /** First blocks of the system prompt that change from call to call and are not part of the shape. */
-  readonly head: readonly Json[];
-  readonly params: JsonObject;
-  readonly marks: readonly CacheMark[];
-  /** The members of the body in their order. */
-  readonly order: readonly string[];
-  readonly model: string | null;
-  readonly sessionId: string | undefined;
-  /** Members that name an account, a person or a machine. They are not stored (R5). */
-  readonly withheld: readonly string[];
-}
+export type WireBody = Readonly<ReturnType<typeof readBody>>;
 
 /** Members that name the caller. */
 const callerFields: Readonly<Record<Provider, readonly string[]>> = {
@@ -52,7 +36,7 @@ const callerFields: Readonly<Record<Provider, readonly string[]>> = {
 export const isBilling = (block: Json): boolean => /^x-anthropic-billing-header/.test(stringAt(block, 'text') ?? '');
 
 /** Splits a body into its parts. @param path The path of the request, which names the model for Gemini. */
-export function readBody(provider: Provider, path: string, body: JsonObject): WireBody {
+export function readBody(provider: Provider, path: string, body: JsonObject) {
   const layout = layoutOf(provider, body);
   const list = body[layout.list];
   const withheld = callerFields[provider].filter((name) => Object.hasOwn(body, name));
@@ -67,14 +51,19 @@ export function readBody(provider: Provider, path: string, body: JsonObject): Wi
   const inParts = new Set<string>([...(Array.isArray(list) ? [layout.list] : []), layout.system, 'tools', ...withheld]);
   return {
     layout,
+    /** Without cache marks. */
     messages: Array.isArray(list) ? list.map(withoutMarks) : [],
+    /** System prompt and tools, without cache marks, by the names that shapes use. */
     shape: withoutMarks(shape) as JsonObject,
+    /** First blocks of the system prompt that change from call to call and are not part of the shape. */
     head,
     params: Object.fromEntries(Object.entries(body).filter(([name]) => !inParts.has(name))),
     marks: marksIn({ ...shape, ...(Array.isArray(list) && { messages: list }) }),
+    /** The members of the body in their order. */
     order: Object.keys(body).filter((name) => !withheld.includes(name)),
     model: stringAt(body, 'model') ?? /\/models\/([^/:]+):/.exec(path)?.[1] ?? null,
     sessionId: sessionIn(body),
+    /** Members that name an account, a person or a machine. They are not stored (R5). */
     withheld,
   };
 }

@@ -53,18 +53,7 @@ export interface RecordedText {
 }
 
 /** All data in a part of a transcript that describes its model calls. */
-export interface Records {
-  readonly calls: readonly ApiRequest[];
-  readonly messages: readonly RecordedText[];
-  readonly shapes: readonly RecordedText[];
-  /** The content blocks of each assistant message, in order, by the runtime's message id. */
-  readonly replies: ReadonlyMap<string, readonly ReplyBlock[]>;
-  /** Halves of paused replies. */
-  readonly resumed: readonly { readonly messageId: string; readonly paused: string; readonly resumed: string }[];
-  /** For each agent, the earlier call whose reply, or the rest of whose reply, is in this part. */
-  readonly lateReplies: ReadonlyMap<string, TranscriptReply>;
-  readonly problems: readonly { readonly at: number; readonly reason: string }[];
-}
+export type Records = Readonly<ReturnType<typeof readRecords>>;
 
 /** The last call of an agent before this part, with the message id of the reply received so far. */
 export interface UnfinishedCall {
@@ -100,13 +89,16 @@ export function hasRecords(file: FileBytes): boolean {
 const searchedAtOnce = 4 * 1024 * 1024;
 
 /** Reads the lines that begin from `from` to before `to`. Never throws. Long because its functions share the line that is being read. */
-export function readRecords(file: Uint8Array, from = 0, to = file.length, open: ReadonlyMap<string, UnfinishedCall> = new Map()): Records {
+export function readRecords(file: Uint8Array, from = 0, to = file.length, open: ReadonlyMap<string, UnfinishedCall> = new Map()) {
   const bytes = view(file);
   const calls: ApiRequest[] = [];
   const messages: RecordedText[] = [];
   const shapes: RecordedText[] = [];
+  /** The content blocks of each assistant message, in order, by the runtime's message id. */
   const replies = new Map<string, ReplyBlock[]>();
+  /** Halves of paused replies. */
   const resumed: { messageId: string; paused: string; resumed: string }[] = [];
+  /** For each agent, the earlier call whose reply, or the rest of whose reply, is in this part. */
   const lateReplies = new Map<string, TranscriptReply>();
   const problems: { at: number; reason: string }[] = [];
   const latest = new Map<string, ApiRequest>();
@@ -180,7 +172,7 @@ export function readRecords(file: Uint8Array, from = 0, to = file.length, open: 
     for (const { start, end } of elements) blocks.push({ text, start, end });
     replies.set(messageId, blocks);
     const record = stringIn(text, ranges.get('uuid'));
-    const isSpoken = stringIn(text, ranges.get('message.model')) !== '<synthetic>' && !isTrue(text, ranges.get('isApiErrorMessage'));
+    const isSpoken = stringIn(text, ranges.get('message.model')) !== '<synthetic>' && valueIn(text, ranges.get('isApiErrorMessage')) !== true;
     if (record && isSpoken)
       joinReply(agentOf(stringIn(text, ranges.get('agentId'))), messageId, record, () =>
         readUsage(valueIn(text, ranges.get('message.usage')), valueIn(text, ranges.get('message.stop_reason')) !== null),
@@ -249,18 +241,7 @@ export function replyMessage(blocks: readonly ReplyBlock[], count: number): Uint
 }
 
 /** Facts of an `api-request` line that are not needed to find its parts. */
-export interface CallDetails {
-  readonly params: JsonObject;
-  readonly cacheControl: readonly Json[];
-  /** Lower-case hex. The digest of the body without account memory where `cut` names it. */
-  readonly digest: string | null;
-  /** The parts that the runtime left out of its record, in words. */
-  readonly withheld: readonly string[];
-  readonly querySource: string | undefined;
-  readonly version: string | undefined;
-  /** Set for a call that was captured on the wire and not recorded by a runtime. */
-  readonly wire: WireDetails | undefined;
-}
+export type CallDetails = Readonly<ReturnType<typeof callDetails>>;
 
 export interface WireDetails extends Pick<WireBody, 'head' | 'layout' | 'order'> {
   /** The headers that influence the reply. */
@@ -272,7 +253,7 @@ export interface WireDetails extends Pick<WireBody, 'head' | 'layout' | 'order'>
 }
 
 /** Reads the facts of a call's record line. */
-export function callDetails(line: Uint8Array): CallDetails {
+export function callDetails(line: Uint8Array) {
   const value = parse(line);
   const record = isObject(value) ? value : {};
   const cut = Object.hasOwn(record, 'cut') && record.cut !== false && record.cut !== null;
@@ -280,10 +261,13 @@ export function callDetails(line: Uint8Array): CallDetails {
   return {
     params: isObject(record.params) ? record.params : {},
     cacheControl: Array.isArray(record.cacheControl) ? record.cacheControl : [],
+    /** Lower-case hex. The digest of the body without account memory where `cut` names it. */
     digest: stringAt(record, cut ? 'cutRequestDigest' : 'requestDigest') ?? null,
+    /** The parts that the runtime left out of its record, in words. */
     withheld: cut ? [...withheld, 'account memory'] : withheld,
     querySource: stringAt(record, 'querySource'),
     version: stringAt(record, 'version'),
+    /** Set for a call that was captured on the wire and not recorded by a runtime. */
     wire: isObject(record.wire) ? (record.wire as unknown as WireDetails) : undefined,
   };
 }
@@ -359,8 +343,6 @@ function readUsage(usage: Json | undefined, isFinal: boolean): Usage {
 }
 
 const valueIn = (text: Uint8Array, range: ByteRange | undefined): Json | undefined => range && parse(text.subarray(range.start, range.end));
-
-const isTrue = (text: Uint8Array, range: ByteRange | undefined): boolean => valueIn(text, range) === true;
 
 const parse = (text: Uint8Array): Json | undefined => parseJson(decodeText(text));
 

@@ -1,5 +1,4 @@
-import type { JsonObject, Timestamp } from '../../../base/index.js';
-import { isObject, stringAt } from '../../../base/index.js';
+import { isObject, type JsonObject, stringAt, type Timestamp } from '../../../base/index.js';
 import {
   besidePrefix,
   type CallCount,
@@ -80,9 +79,7 @@ function tellingLines(delta: Buffer): readonly CodexLine[] {
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** The calls of the delta that was read last, because they are asked for one after the other. */
-let latest:
-  | { readonly bytes: Uint8Array; readonly replies: readonly Reply[]; readonly beside: readonly CallPart[]; readonly late: readonly CallPart[] }
-  | undefined;
+let latest: (Readonly<ReturnType<typeof readReplies>> & { readonly bytes: Uint8Array }) | undefined;
 
 /** The replies in a delta with their counts, and counted calls whose replies are not recorded. */
 export function repliesIn(delta: Delta): NonNullable<typeof latest> {
@@ -121,7 +118,7 @@ const isSearch = ({ kind, toolName, marks, arguments: given }: ParsedEntry): boo
   kind === 'tool_call' && toolName === 'web_search' && (marks?.includes('server') ?? false) && (stringAt(given, 'type') ?? 'search') === 'search';
 
 /** Finds the replies of a delta, and reads the lines between them in order. */
-function readReplies(delta: Delta): Omit<NonNullable<typeof latest>, 'bytes'> {
+function readReplies(delta: Delta) {
   const { entries, type, before } = delta;
   const isReply = ({ role, kind, marks }: ParsedEntry): boolean =>
     role === 'assistant' && kind !== 'summary' && (marks?.includes('hidden') ?? false) === (type === 'compaction');
@@ -135,6 +132,15 @@ function readReplies(delta: Delta): Omit<NonNullable<typeof latest>, 'bytes'> {
   let uncounted: Reply[] = [];
   let next = 0;
   let counts = 0;
+  /** A call that the agent counted, and whose reply it did not write, or wrote before this delta (`earlier`). */
+  const uncountedReply = (usage: Usage, line: CodexLine, earlier?: Pick<CallCount, 'id' | 'key'>): CallPart => {
+    const { model = null, limit, totals, turn, turnAt } = state.now();
+    const id = `${besidePrefix}${state.session}:${totals?.input ?? 0}:${totals?.output ?? 0}`;
+    const place = entries.findLast(({ raw }) => (raw?.start ?? 0) < line.raw.start) ?? entries[0];
+    const key = place?.key ?? (`${id}.0` as ParsedEntry['key']);
+    const replayed = isReplayed(origin, turn, turnAt);
+    return { at: line.at, reply: { id, key, model, ...replyCounts(usage), isFinal: true, limit, ...(replayed && { replayed }), ...earlier } };
+  };
   const readUpTo = (start: number): void => {
     for (let line = lines[next]; line && line.raw.start < start; line = lines[++next]) {
       const counted = state.take(line);
@@ -145,10 +151,10 @@ function readReplies(delta: Delta): Omit<NonNullable<typeof latest>, 'bytes'> {
       if (missed) {
         const lost = uncounted.at(-2);
         if (lost) lost.usage = missed;
-        else beside.push(uncountedReply(missed, line, state, { entries, origin }));
+        else beside.push(uncountedReply(missed, line));
       }
       const earlier = replies.length === 0 && !counts++ && type !== 'compaction' ? replyBefore(before) : undefined;
-      if (!last && !missed) (earlier ? late : beside).push(uncountedReply(counted.usage, line, state, { entries, origin, earlier }));
+      if (!last && !missed) (earlier ? late : beside).push(uncountedReply(counted.usage, line, earlier));
       uncounted = [];
     }
   };
@@ -191,13 +197,6 @@ function replyBefore(before: EarlierDeltas | undefined): Pick<CallCount, 'id' | 
 
 const notRecorded = 'a call whose reply is not recorded';
 
-interface Around {
-  readonly entries: readonly ParsedEntry[];
-  readonly origin: Origin | undefined;
-  /** The reply, if it was written before this delta. */
-  readonly earlier?: Pick<CallCount, 'id' | 'key'> | undefined;
-}
-
 /** The session that this one repeats, by its session line. A copy contains the other session's line too. */
 function originIn(lines: readonly CodexLine[], before: EarlierDeltas | undefined): Origin | undefined {
   const first = before?.first('codex session line', (bytes) => {
@@ -210,16 +209,6 @@ function originIn(lines: readonly CodexLine[], before: EarlierDeltas | undefined
 function originAmong(lines: readonly CodexLine[]): { readonly origin: Origin | undefined } | undefined {
   const own = lines.find(({ sort }) => sort === 'meta');
   return own && { origin: codexOrigin(own) };
-}
-
-/** A call that the agent counted, and whose reply it did not write, or wrote before this delta. */
-function uncountedReply(usage: Usage, line: CodexLine, state: Running, { entries, origin, earlier }: Around): CallPart {
-  const { model = null, limit, totals, turn, turnAt } = state.now();
-  const id = `${besidePrefix}${state.session}:${totals?.input ?? 0}:${totals?.output ?? 0}`;
-  const before = entries.findLast(({ raw }) => (raw?.start ?? 0) < line.raw.start) ?? entries[0];
-  const key = before?.key ?? (`${id}.0` as ParsedEntry['key']);
-  const replayed = isReplayed(origin, turn, turnAt);
-  return { at: line.at, reply: { id, key, model, ...replyCounts(usage), isFinal: true, limit, ...(replayed && { replayed }), ...earlier } };
 }
 
 /** The settings and sums at the current line. What this delta has not said yet is looked up in the deltas before it, when it is needed. */

@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { type CodexLine, codexItem, codexLines } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordId, type Stated, unknownUsage } from '../runtime.js';
+import { type CallPlace, type CallReader, type Delta, recordId, type Stated, unknownUsage } from '../runtime.js';
 import { callsOfRollout, repliesIn } from './counts.js';
 
 export const codex: CallReader = {
@@ -18,9 +18,41 @@ export const codex: CallReader = {
   // The runtime adds a result to each call that has none, and does not record it.
   unanswered: (calls) => calls,
   leading: ({ bytes }, isRoot) => leadingIn(codexLines(bytes), isRoot),
-  answer,
+  /** The counts stand after the answer, in the agent's running sums; the model stands with the settings of a turn before it. */
+  answer(delta, at) {
+    const entry = delta.entries[at];
+    const reply = repliesIn(delta).replies.find(({ entries }) => entry !== undefined && entries.includes(entry));
+    return { model: reply?.state.model ?? null, usage: reply?.usage ?? unknownUsage };
+  },
   counted: callsOfRollout,
-  body,
+  body({ answer: { model }, makesCompaction, deltas, earlier }) {
+    const context = deltas().map(({ bytes, entries, end }) => {
+      const lines = codexLines(bytes);
+      return { entries, end, lines, model: modelIn(lines.filter(({ raw }) => raw.start < end)) };
+    });
+    const { meta, leading, awaited } = readSession(context, earlier);
+    const items = context.flatMap(sentIn);
+    // A compaction precedes the settings of its turn, and the previous turn may have other settings.
+    const named = model ?? (makesCompaction ? undefined : context.findLast(({ model: one }) => one !== undefined)?.model);
+    const first = meta && leading > 0 ? [instructionsItem(offered(meta.text, items))] : [];
+    return {
+      provider: 'openai',
+      body: {
+        ...(named !== undefined && { model: named }),
+        ...(meta && !meta.isPaginated && { instructions: meta.text }),
+        input: [...first, ...closed(items)] as readonly Json[],
+      },
+      missing: [
+        ...(named === undefined ? ['model'] : []),
+        ...(meta ? [] : ['instructions']),
+        ...(first.length > 0 ? ['input[0].id', 'input[0]: what the runtime takes out of its instructions for tools that are not offered'] : []),
+        ...(awaited === undefined ? [] : [`input: what came before the fork, in the session ${awaited}`]),
+        ...(makesCompaction ? ['input: the prompt that asks for the summary'] : []),
+        ...(items.some(({ type }) => type === toolsItem) ? [] : ['tools']),
+        'parameters',
+      ],
+    };
+  },
   stated(delta): Stated | undefined {
     const meta = metaIn(codexLines(delta.bytes));
     return meta && { system: meta.text, ...(meta.version !== undefined && { version: meta.version }) };
@@ -32,24 +64,17 @@ export const codex: CallReader = {
   },
 };
 
-interface Meta {
-  readonly text: string;
-  readonly version: string | undefined;
-  /** Before rollouts were paginated the instructions were sent as `instructions`, not as the first item. */
-  readonly isPaginated: boolean;
-  /** The rollout that the session continues, if it is a fork by reference. */
-  readonly origin: string | undefined;
-}
-
 /** The session line in a delta. A file's own line is its first. */
-function metaIn(lines: readonly CodexLine[]): Meta | undefined {
+function metaIn(lines: readonly CodexLine[]) {
   const meta = lines.find(({ sort }) => sort === 'meta')?.payload;
   const text = stringAt(meta?.base_instructions, 'text');
   if (!meta || text === undefined) return undefined;
   return {
     text,
     version: stringAt(meta, 'cli_version'),
+    /** Before rollouts were paginated the instructions were sent as `instructions`, not as the first item. */
     isPaginated: meta.history_mode === 'paginated',
+    /** The rollout that the session continues, if it is a fork by reference. */
     origin: stringAt(meta.history_base, 'thread_id'),
   };
 }
@@ -67,58 +92,16 @@ function leadingIn(lines: readonly CodexLine[], isRoot: boolean): number | undef
 
 const toolsItem = 'additional_tools';
 
-/** The counts stand after the answer, in the agent's running sums; the model stands with the settings of a turn before it. */
-function answer(delta: Delta, at: number): Answer | undefined {
-  const entry = delta.entries[at];
-  const reply = repliesIn(delta).replies.find(({ entries }) => entry !== undefined && entries.includes(entry));
-  return { model: reply?.state.model ?? null, usage: reply?.usage ?? unknownUsage };
-}
-
 const modelIn = (lines: readonly CodexLine[]): string | undefined => {
   const settings = lines.findLast(({ sort, payload }) => sort === 'context' && typeof payload.model === 'string');
   return settings && stringAt(settings.payload, 'model');
 };
 
-function body({ answer: { model }, makesCompaction, deltas, earlier }: CallPlace): CallBody {
-  const context = deltas().map(({ bytes, entries, end }) => {
-    const lines = codexLines(bytes);
-    return { entries, end, lines, model: modelIn(lines.filter(({ raw }) => raw.start < end)) };
-  });
-  const { meta, leading, awaited } = readSession(context, earlier);
-  const items = context.flatMap(sentIn);
-  // A compaction precedes the settings of its turn, and the previous turn may have other settings.
-  const named = model ?? (makesCompaction ? undefined : context.findLast(({ model: one }) => one !== undefined)?.model);
-  const first = meta && leading > 0 ? [instructionsItem(offered(meta.text, items))] : [];
-  return {
-    provider: 'openai',
-    body: {
-      ...(named !== undefined && { model: named }),
-      ...(meta && !meta.isPaginated && { instructions: meta.text }),
-      input: [...first, ...closed(items)] as readonly Json[],
-    },
-    missing: [
-      ...(named === undefined ? ['model'] : []),
-      ...(meta ? [] : ['instructions']),
-      ...(first.length > 0 ? ['input[0].id', 'input[0]: what the runtime takes out of its instructions for tools that are not offered'] : []),
-      ...(awaited === undefined ? [] : [`input: what came before the fork, in the session ${awaited}`]),
-      ...(makesCompaction ? ['input: the prompt that asks for the summary'] : []),
-      ...(items.some(({ type }) => type === toolsItem) ? [] : ['tools']),
-      'parameters',
-    ],
-  };
-}
-
-interface SessionFacts {
-  readonly meta: Meta | undefined;
-  readonly leading: number;
-  /** The session that this one continues, if the project has no part of it. */
-  readonly awaited: string | undefined;
-}
-
 /** Facts about the session from the deltas before an answer, nearest first. */
-function readSession(context: readonly { readonly lines: readonly CodexLine[] }[], earlier: CallPlace['earlier']): SessionFacts {
-  let meta: Meta | undefined;
+function readSession(context: readonly { readonly lines: readonly CodexLine[] }[], earlier: CallPlace['earlier']) {
+  let meta: ReturnType<typeof metaIn>;
   let leading: number | undefined;
+  /** The session that this one continues, if the project has no part of it. */
   let awaited: string | undefined;
   for (const { lines, isRoot } of newestFirst(context, earlier)) {
     const here = metaIn(lines);
@@ -130,10 +113,7 @@ function readSession(context: readonly { readonly lines: readonly CodexLine[] }[
   return { meta, leading: leading ?? 0, awaited };
 }
 
-function* newestFirst(
-  context: readonly { readonly lines: readonly CodexLine[] }[],
-  earlier: CallPlace['earlier'],
-): Generator<{ readonly lines: readonly CodexLine[]; readonly isRoot: boolean }> {
+function* newestFirst(context: readonly { readonly lines: readonly CodexLine[] }[], earlier: CallPlace['earlier']) {
   const before = earlier()[Symbol.iterator]();
   let next = before.next();
   for (const [at, { lines }] of [...context.entries()].toReversed()) yield { lines, isRoot: at === 0 && next.done === true };

@@ -4,7 +4,7 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { geminiAnswer, geminiContents, usageIn, withThoughts } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, recordId, unknownUsage } from '../runtime.js';
+import { type CallReader, recordId, unknownUsage } from '../runtime.js';
 
 export const gemini: CallReader = {
   ...fromEntries,
@@ -14,42 +14,38 @@ export const gemini: CallReader = {
   isListed: ({ role, kind }) => role !== 'system' && kind !== 'thinking',
   // Consecutive entries of one role are one content.
   startsMessage: (entry, begun) => begun === undefined || (entry.role === 'assistant') !== (begun.role === 'assistant'),
-  answer,
-  body,
+  answer({ bytes, entries }, at) {
+    const entry = entries[at];
+    const message = entry?.raw && geminiAnswer(bytes, entry.raw, recordId(entry.key));
+    if (!entry) return undefined;
+    const noted = isObject(message?.tokens) ? message.tokens : undefined;
+    const { input, output, cached: cacheRead, thoughts: reasoning } = noted ?? {};
+    return {
+      model: stringAt(message, 'model') ?? entry.author ?? null,
+      // The provider counts cached tokens as part of the input, and thoughts beside the output.
+      usage: usageIn({ input, output: withThoughts(output, reasoning), cacheRead, reasoning }, 'within') ?? unknownUsage,
+    };
+  },
+  body({ replyKey, answer: { model }, deltas }) {
+    const { contents, isReopened } = geminiContents(
+      deltas().map(({ bytes }) => bytes),
+      recordId(replyKey),
+    );
+    const isUnsigned = contents.some(({ parts }) => isUnsignedCall(parts));
+    return {
+      provider: 'gemini',
+      body: { contents },
+      missing: [
+        ...(model === null ? ['model'] : []),
+        'systemInstruction',
+        'tools',
+        'generationConfig',
+        ...(isUnsigned ? ['contents: signatures of thoughts beside calls'] : []),
+        ...(isReopened ? ['contents[0]: place and time as they were told when the session was opened again'] : []),
+      ],
+    };
+  },
 };
-
-function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
-  const entry = entries[at];
-  const message = entry?.raw && geminiAnswer(bytes, entry.raw, recordId(entry.key));
-  if (!entry) return undefined;
-  const noted = isObject(message?.tokens) ? message.tokens : undefined;
-  const { input, output, cached: cacheRead, thoughts: reasoning } = noted ?? {};
-  return {
-    model: stringAt(message, 'model') ?? entry.author ?? null,
-    // The provider counts cached tokens as part of the input, and thoughts beside the output.
-    usage: usageIn({ input, output: withThoughts(output, reasoning), cacheRead, reasoning }, 'within') ?? unknownUsage,
-  };
-}
-
-function body({ replyKey, answer: { model }, deltas }: CallPlace): CallBody {
-  const { contents, isReopened } = geminiContents(
-    deltas().map(({ bytes }) => bytes),
-    recordId(replyKey),
-  );
-  const isUnsigned = contents.some(({ parts }) => isUnsignedCall(parts));
-  return {
-    provider: 'gemini',
-    body: { contents },
-    missing: [
-      ...(model === null ? ['model'] : []),
-      'systemInstruction',
-      'tools',
-      'generationConfig',
-      ...(isUnsigned ? ['contents: signatures of thoughts beside calls'] : []),
-      ...(isReopened ? ['contents[0]: place and time as they were told when the session was opened again'] : []),
-    ],
-  };
-}
 
 /** The model signs the first call of a turn. */
 function isUnsignedCall(parts: Json | undefined): boolean {

@@ -4,26 +4,24 @@
 import { isObject } from '../../../base/index.js';
 import { usageIn } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
-import { type Answer, type CallReader, type Delta, lineOf, unknownUsage } from '../runtime.js';
+import { type CallReader, lineOf, unknownUsage } from '../runtime.js';
 
 export const langgraph: CallReader = {
   ...fromEntries,
   format: 'langgraph-v1',
   source: 'langgraph',
-  answer,
+  answer({ bytes, entries }, at) {
+    const entry = entries[at];
+    if (!entry) return undefined;
+    const line = lineOf(bytes, entry.raw);
+    const messages = isObject(line) && Array.isArray(line.messages) ? line.messages.filter(isObject) : [];
+    const fields = messages.map(({ kwargs, data, ...rest }) => (isObject(kwargs) ? kwargs : isObject(data) ? data : rest));
+    const usage = fields.find(({ id }) => id === entry.messageId)?.usage_metadata;
+    if (!isObject(usage)) return { model: entry.author ?? null, usage: unknownUsage };
+    const { cache_read: cacheRead, cache_creation: cacheWrite } = isObject(usage.input_token_details) ? usage.input_token_details : {};
+    const { reasoning } = isObject(usage.output_token_details) ? usage.output_token_details : {};
+    // The input count includes cached tokens.
+    const counts = usageIn({ input: usage.input_tokens, output: usage.output_tokens, cacheRead, cacheWrite, reasoning }, 'within');
+    return { model: entry.author ?? null, usage: counts ?? unknownUsage };
+  },
 };
-
-function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
-  const entry = entries[at];
-  if (!entry) return undefined;
-  const line = lineOf(bytes, entry.raw);
-  const messages = isObject(line) && Array.isArray(line.messages) ? line.messages.filter(isObject) : [];
-  const fields = messages.map(({ kwargs, data, ...rest }) => (isObject(kwargs) ? kwargs : isObject(data) ? data : rest));
-  const usage = fields.find(({ id }) => id === entry.messageId)?.usage_metadata;
-  if (!isObject(usage)) return { model: entry.author ?? null, usage: unknownUsage };
-  const { cache_read: cacheRead, cache_creation: cacheWrite } = isObject(usage.input_token_details) ? usage.input_token_details : {};
-  const { reasoning } = isObject(usage.output_token_details) ? usage.output_token_details : {};
-  // The input count includes cached tokens.
-  const counts = usageIn({ input: usage.input_tokens, output: usage.output_tokens, cacheRead, cacheWrite, reasoning }, 'within');
-  return { model: entry.author ?? null, usage: counts ?? unknownUsage };
-}

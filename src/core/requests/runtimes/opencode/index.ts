@@ -1,11 +1,11 @@
 // requests/runtimes/opencode: model calls in OpenCode's sessions: the messages, in Anthropic's wire format if that was used.
 // Messages are built by the rules of OpenCode 1.18.34. System prompt, tools, parameters and cache marks are not recorded.
 // A call of another provider is rebuilt from entries.
-import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
+import { isObject, type Json, stringAt } from '../../../base/index.js';
 import { usageIn, withThoughts } from '../../../formats/index.js';
-import { callBlock, mediaBlocks, type SentEntry, signedBlocks, textBlocks } from '../blocks.js';
+import { callBlock, mediaBlocks, type SentBlock, type SentEntry, type SentMessage, signedBlocks, textBlocks, viaOf } from '../blocks.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, lineOf, recordId, unknownUsage } from '../runtime.js';
+import { type CallReader, lineOf, recordId, unknownUsage } from '../runtime.js';
 
 /** The prompt with which the agent asks for a summary. The database does not contain it. */
 const question = 'What did we do so far?';
@@ -22,54 +22,43 @@ export const opencode: CallReader = {
   isListed: ({ role, kind, head }) => role !== 'system' && !(kind === 'text' && head === undefined),
   startsMessage: (entry, begun) => begun === undefined || speaks(entry) !== speaks(begun),
   leading: ({ type, entries }, isRoot) => (type === 'compaction' && entries.some(({ kind }) => kind === 'summary') ? 1 : isRoot ? 0 : undefined),
-  answer,
-  body,
+  answer({ bytes, entries }, at) {
+    const line = lineOf(bytes, entries[at]?.raw);
+    const info = isObject(line) && isObject(line.info) ? line.info : {};
+    // An answer that never ended has zero counts because it was not counted.
+    const { input, output, reasoning, cache } = isObject(info.tokens) && typeof info.finish === 'string' ? info.tokens : {};
+    const { read: cacheRead, write: cacheWrite } = isObject(cache) ? cache : {};
+    return {
+      model: stringAt(info, 'modelID') ?? null,
+      // Thinking is counted beside the text.
+      usage: usageIn({ input, output: withThoughts(output, reasoning), cacheRead, cacheWrite, reasoning }, 'beside') ?? unknownUsage,
+      ...(stringAt(info, 'providerID') !== 'anthropic' && { isRebuilt: true }),
+    };
+  },
+  body(call) {
+    const reply = call
+      .deltas()
+      .at(-1)
+      ?.entries.find(({ key }) => key === call.replyKey);
+    if (!reply || viaOf(reply) !== 'anthropic') return bodyInWords(call, 'openai');
+    const { model } = call.answer;
+    const isOwn = (entry: SentEntry): boolean => viaOf(entry) === 'anthropic' && entry.author === model;
+    return {
+      provider: 'anthropic',
+      body: { ...(model !== null && { model }), messages: sentMessages(call.entries(), isOwn).map(({ role, content }): Json => ({ role, content })) },
+      missing: [...(model === null ? ['model'] : []), 'system', 'tools', 'cache_control', 'parameters'],
+    };
+  },
 };
 
 /** The sender of an entry on the wire. Consecutive messages of one sender are one. */
 const speaks = ({ role, kind }: Pick<SentEntry, 'role' | 'kind'>): 'user' | 'assistant' =>
   role === 'assistant' || kind === 'summary' ? 'assistant' : 'user';
 
-const viaOf = ({ marks }: SentEntry): string | undefined => marks?.find((mark) => mark.startsWith('via:'))?.slice('via:'.length);
-
-function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
-  const line = lineOf(bytes, entries[at]?.raw);
-  const info = isObject(line) && isObject(line.info) ? line.info : {};
-  // An answer that never ended has zero counts because it was not counted.
-  const { input, output, reasoning, cache } = isObject(info.tokens) && typeof info.finish === 'string' ? info.tokens : {};
-  const { read: cacheRead, write: cacheWrite } = isObject(cache) ? cache : {};
-  return {
-    model: stringAt(info, 'modelID') ?? null,
-    // Thinking is counted beside the text.
-    usage: usageIn({ input, output: withThoughts(output, reasoning), cacheRead, cacheWrite, reasoning }, 'beside') ?? unknownUsage,
-    ...(stringAt(info, 'providerID') !== 'anthropic' && { isRebuilt: true }),
-  };
-}
-
-function body(call: CallPlace): CallBody {
-  const reply = call
-    .deltas()
-    .at(-1)
-    ?.entries.find(({ key }) => key === call.replyKey);
-  if (!reply || viaOf(reply) !== 'anthropic') return bodyInWords(call, 'openai');
-  const { model } = call.answer;
-  const isOwn = (entry: SentEntry): boolean => viaOf(entry) === 'anthropic' && entry.author === model;
-  return {
-    provider: 'anthropic',
-    body: { ...(model !== null && { model }), messages: sentMessages(call.entries(), isOwn).map(({ role, content }): Json => ({ role, content })) },
-    missing: [...(model === null ? ['model'] : []), 'system', 'tools', 'cache_control', 'parameters'],
-  };
-}
-
-interface Message {
-  readonly role: 'user' | 'assistant';
-  readonly content: JsonObject[];
-}
-
 /** The messages in the order sent. `isOwn` tells whether the called model gave an answer. Thinking of other models is sent as text. */
-function sentMessages(entries: readonly SentEntry[], isOwn: (entry: SentEntry) => boolean): Message[] {
-  const messages: Message[] = [];
-  const say = (role: Message['role'], blocks: readonly JsonObject[]): void => {
+function sentMessages(entries: readonly SentEntry[], isOwn: (entry: SentEntry) => boolean): SentMessage[] {
+  const messages: SentMessage[] = [];
+  const say = (role: SentMessage['role'], blocks: readonly SentBlock[]): void => {
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...blocks);
     else if (blocks.length > 0) messages.push({ role, content: [...blocks] });
@@ -101,7 +90,7 @@ function sentMessages(entries: readonly SentEntry[], isOwn: (entry: SentEntry) =
   return messages;
 }
 
-function answerBlocks(entry: SentEntry, isOwn: boolean): JsonObject[] {
+function answerBlocks(entry: SentEntry, isOwn: boolean): SentBlock[] {
   const { kind, text } = entry;
   if (kind === 'tool_call') return [callBlock(entry)];
   if (kind === 'text' || (kind === 'thinking' && !isOwn)) return textBlocks(text);
@@ -109,7 +98,7 @@ function answerBlocks(entry: SentEntry, isOwn: boolean): JsonObject[] {
   return kind === 'thinking' ? signedBlocks(entry) : [];
 }
 
-function resultBlock({ id, results }: { readonly id: string; readonly results: readonly SentEntry[] }): JsonObject {
+function resultBlock({ id, results }: { readonly id: string; readonly results: readonly SentEntry[] }): SentBlock {
   const result = results.find(({ kind }) => kind === 'tool_result');
   if (!result) return { type: 'tool_result', tool_use_id: id, content: interrupted, is_error: true };
   const files = results.filter(({ kind }) => kind === 'image').flatMap(mediaBlocks);

@@ -3,9 +3,9 @@
 // An answer of a provider other than Anthropic's kind is rebuilt from entries.
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
 import { piSummary, textParts, usageIn } from '../../../formats/index.js';
-import { callBlock, mediaBlocks, type SentBlock, type SentEntry, signedBlocks, textBlocks } from '../blocks.js';
+import { callBlock, mediaBlocks, type SentBlock, type SentEntry, type SentMessage, signedBlocks, textBlocks, viaOf } from '../blocks.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
-import { type Answer, type CallBody, type CallPlace, type CallReader, type Delta, lineOf, recordId, type Stated, unknownUsage } from '../runtime.js';
+import { type CallPlace, type CallReader, type Delta, lineOf, recordId, type Stated, unknownUsage } from '../runtime.js';
 
 const anthropic = 'anthropic-messages';
 
@@ -21,8 +21,40 @@ export const pi: CallReader = {
     begun === undefined || (entry.role === 'tool' ? begun.role !== 'tool' : recordId(entry.key) !== recordId(begun.key)),
   // The runtime adds results for interrupted calls to the message of results, or in a message of their own.
   unanswered: (calls, answered) => (calls > 0 && answered === 0 ? 1 : 0),
-  answer,
-  body,
+  answer({ bytes, entries }, at) {
+    const record = lineOf(bytes, entries[at]?.raw);
+    const message = isObject(record) ? record.message : undefined;
+    const { input, output, cacheRead, cacheWrite } = isObject(message) && isObject(message.usage) ? message.usage : {};
+    return {
+      model: stringAt(message, 'model') ?? null,
+      usage: usageIn({ input, output, cacheRead, cacheWrite }, 'beside') ?? unknownUsage,
+      ...(stringAt(message, 'api') !== anthropic && { isRebuilt: true }),
+    };
+  },
+  body(call) {
+    const own = call.deltas().at(-1);
+    const first = own?.entries.find(({ key }) => key === call.replyKey);
+    const via = first && viaOf(first);
+    if (!via?.startsWith(`${anthropic}/`)) return bodyInWords(call, via?.startsWith('openai-completions/') ? 'openai' : 'anthropic');
+    const { model } = call.answer;
+    const { text, tools } = systemIn(inContext(call));
+    return {
+      provider: 'anthropic',
+      body: {
+        ...(model !== null && { model }),
+        ...(text !== undefined && { system: [{ type: 'text', text }] }),
+        ...(tools.length > 0 && { tools: tools.map(toolInWords) }),
+        messages: sentMessages(call.entries(), (entry) => viaOf(entry) === via && entry.author === model) as unknown as readonly Json[],
+      },
+      missing: [
+        ...(model === null ? ['model'] : []),
+        ...(text === undefined ? ['system'] : []),
+        ...(tools.length === 0 ? ['tools'] : []),
+        'cache_control',
+        'parameters',
+      ],
+    };
+  },
   stated(delta): Stated | undefined {
     const { text, tools } = systemIn([delta]);
     if (text === undefined && tools.length === 0) return undefined;
@@ -37,48 +69,10 @@ export const pi: CallReader = {
   },
 };
 
-function answer({ bytes, entries }: Delta, at: number): Answer | undefined {
-  const record = lineOf(bytes, entries[at]?.raw);
-  const message = isObject(record) ? record.message : undefined;
-  const { input, output, cacheRead, cacheWrite } = isObject(message) && isObject(message.usage) ? message.usage : {};
-  return {
-    model: stringAt(message, 'model') ?? null,
-    usage: usageIn({ input, output, cacheRead, cacheWrite }, 'beside') ?? unknownUsage,
-    ...(stringAt(message, 'api') !== anthropic && { isRebuilt: true }),
-  };
-}
-
-function body(call: CallPlace): CallBody {
-  const own = call.deltas().at(-1);
-  const first = own?.entries.find(({ key }) => key === call.replyKey);
-  const via = first && viaOf(first);
-  if (!via?.startsWith(`via:${anthropic}/`)) return bodyInWords(call, via?.startsWith('via:openai-completions/') ? 'openai' : 'anthropic');
-  const { model } = call.answer;
-  const { text, tools } = systemIn(inContext(call));
-  return {
-    provider: 'anthropic',
-    body: {
-      ...(model !== null && { model }),
-      ...(text !== undefined && { system: [{ type: 'text', text }] }),
-      ...(tools.length > 0 && { tools: tools.map(toolInWords) }),
-      messages: sentMessages(call.entries(), (entry) => viaOf(entry) === via && entry.author === model) as unknown as readonly Json[],
-    },
-    missing: [
-      ...(model === null ? ['model'] : []),
-      ...(text === undefined ? ['system'] : []),
-      ...(tools.length === 0 ? ['tools'] : []),
-      'cache_control',
-      'parameters',
-    ],
-  };
-}
-
-const viaOf = ({ marks }: SentEntry): string | undefined => marks?.find((mark) => mark.startsWith('via:'));
-
 /** The deltas that state the system prompt and tools: those of the context, or all earlier ones if these state nothing. */
 function inContext({ deltas, earlier }: CallPlace): readonly Delta[] {
   const context = deltas();
-  return context.some((delta) => hasSystem(delta)) ? context : [...[...earlier()].toReversed(), ...context];
+  return context.some(hasSystem) ? context : [...[...earlier()].toReversed(), ...context];
 }
 
 const isSystem = ({ role, marks }: SentEntry): boolean => role === 'system' && (marks === undefined || marks.includes('tools'));
@@ -140,14 +134,9 @@ function toolInWords({ name, description, parameters }: Tool): JsonObject {
   };
 }
 
-interface Message {
-  readonly role: 'user' | 'assistant';
-  readonly content: readonly SentBlock[];
-}
-
 /** The messages in the order sent. `isOwn` tells whether the called model gave an answer. Thinking of other models is not sent. */
-function sentMessages(entries: readonly SentEntry[], isOwn: (entry: SentEntry) => boolean): Message[] {
-  const messages: Message[] = [];
+function sentMessages(entries: readonly SentEntry[], isOwn: (entry: SentEntry) => boolean): SentMessage[] {
+  const messages: SentMessage[] = [];
   const open = new Map<string, SentBlock>();
   let results: SentBlock[] = [];
   const flush = (): void => {
