@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { type ArtifactNo, badRequest, type CommitSeq, type ContextId, decodeText, StemmaError, toTimestamp } from '../base/index.js';
+import { type ArtifactNo, badRequest, type CommitSeq, type ContextId, decodeText, orUndefined, toTimestamp } from '../base/index.js';
 import { type ReadChain, readParsed } from '../chain/index.js';
 import type { BlameSpan, InputOf } from '../contract/index.js';
 import { align, asLines } from '../diff/index.js';
@@ -90,7 +90,7 @@ const usesOf = ({ db, project }: ReadChain, file: string, name: string): Use[] =
 
 /** The lines after a call. Undefined if nothing is known any more. */
 function after(chain: ReadChain, use: Use, lines: readonly Line[] | undefined): readonly Line[] | undefined {
-  const [call, result] = findEntries(chain, use);
+  const [call, result] = orUndefined(() => findEntries(chain, use)) ?? [];
   const touch = call && touchOf(use.format, call, { text: result?.text ?? '', isError: false });
   if (!touch) return lines;
   const before = lines === undefined ? nothingKnown : { known: 'whole' as const, content: textIn(lines) };
@@ -114,19 +114,14 @@ function carried(before: readonly Line[], next: readonly Line[]): readonly Line[
 }
 
 /** The call and its result. A result may be in the commit after its call. */
-function findEntries(chain: ReadChain, { context, artifact, format, key, callId }: Use): [ParsedEntry | undefined, ParsedEntry | undefined] {
-  try {
-    const own = readParsed(chain, artifact, format).entries;
-    const call = own.find((entry) => entry.key === key);
-    const isResult = ({ kind, toolCallId }: ParsedEntry): boolean => kind === 'tool_result' && callId !== null && toolCallId === callId;
-    const result = own.find(isResult);
-    if (result || !call) return [call, result];
-    const children = chain.db.rows<[ArtifactNo, string]>('SELECT artifact, format FROM commits WHERE parent = ? ORDER BY seq', context);
-    return [call, children.flatMap((child) => readParsed(chain, ...child).entries.find(isResult) ?? [])[0]];
-  } catch (error) {
-    if (error instanceof StemmaError) return [undefined, undefined];
-    throw error;
-  }
+function findEntries(chain: ReadChain, { context, artifact, format, key, callId }: Use): (ParsedEntry | undefined)[] {
+  const own = readParsed(chain, artifact, format).entries;
+  const call = own.find((entry) => entry.key === key);
+  const isResult = ({ kind, toolCallId }: ParsedEntry): boolean => kind === 'tool_result' && callId !== null && toolCallId === callId;
+  const result = own.find(isResult);
+  if (result || !call) return [call, result];
+  const children = chain.db.rows<[ArtifactNo, string]>('SELECT artifact, format FROM commits WHERE parent = ? ORDER BY seq', context);
+  return [call, children.flatMap((child) => readParsed(chain, ...child).entries.find(isResult) ?? [])[0]];
 }
 
 function spansOf(lines: readonly Line[]): BlameSpan[] {

@@ -1,4 +1,4 @@
-import { type ArtifactNo, type ContextId, StemmaError, toTimestamp } from '../base/index.js';
+import { type ArtifactNo, type ContextId, orUndefined, toTimestamp } from '../base/index.js';
 import { type ReadChain, readParsed } from '../chain/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 
@@ -35,13 +35,7 @@ export function sessionsOfCommit(chain: ReadChain, { commit, message = '' }: Inp
 
 /** The hashes that `git commit` printed: `[main 1a2b3c4] Subject`. */
 function hashesIn(chain: ReadChain, artifact: ArtifactNo, format: string, callId: string | null): string[] {
-  try {
-    const result = readParsed(chain, artifact, format).entries.find(
-      ({ kind, toolCallId }) => kind === 'tool_result' && callId !== null && toolCallId === callId,
-    );
-    return [...(result?.text ?? '').matchAll(/^\[[^\]\n]*\b([0-9a-f]{7,40})\]/gm)].flatMap(([, hash]) => hash ?? []);
-  } catch (error) {
-    if (error instanceof StemmaError) return [];
-    throw error;
-  }
+  const entries = orUndefined(() => readParsed(chain, artifact, format).entries) ?? [];
+  const result = entries.find(({ kind, toolCallId }) => kind === 'tool_result' && callId !== null && toolCallId === callId);
+  return [...(result?.text ?? '').matchAll(/^\[[^\]\n]*\b([0-9a-f]{7,40})\]/gm)].flatMap(([, hash]) => hash ?? []);
 }

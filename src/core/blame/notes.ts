@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { badRequest, isObject, type Json, type JsonObject, parseJson, StemmaError, toTimestamp } from '../base/index.js';
+import { badRequest, conflict, isObject, type Json, type JsonObject, parseJson, type StemmaError, toTimestamp, unavailable } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 import { findFile } from './blame.js';
@@ -27,18 +27,14 @@ const notesRef = 'refs/notes/stemma';
 export async function noteFile(chain: ReadChain, writer: NoteWriter, input: InputOf<'blame.notes'>): Promise<OutputOf<'blame.notes'>> {
   const { git } = writer;
   const { root, name, text } = findFile(input);
-  const repository = withoutNewline(
-    await said(git(root, ['rev-parse', '--show-toplevel']), (why) => badRequest('path', `No repository of git has ${name}: ${why}`)),
-  );
+  const ask = (args: readonly string[], refusal: (why: string) => StemmaError): Promise<string> => said(git(root, args), refusal);
+  const noRepository = (why: string): StemmaError => badRequest('path', `No repository of git has ${name}: ${why}`);
+  const repository = withoutNewline(await ask(['rev-parse', '--show-toplevel'], noRepository));
   const asked = input.commit ?? 'HEAD';
-  const commit = withoutNewline(
-    await said(git(root, ['rev-parse', '--verify', `${asked}^{commit}`]), () =>
-      badRequest('commit', `The repository ${repository} has no commit ${asked}.`),
-    ),
-  );
-  const kept = await said(git(root, ['cat-file', 'blob', `${commit}:./${name}`]), () =>
-    badRequest('path', `The commit ${commit} has no file ${name}.`),
-  );
+  const noCommit = (): StemmaError => badRequest('commit', `The repository ${repository} has no commit ${asked}.`);
+  const commit = withoutNewline(await ask(['rev-parse', '--verify', `${asked}^{commit}`], noCommit));
+  const noFile = (): StemmaError => badRequest('path', `The commit ${commit} has no file ${name}.`);
+  const kept = await ask(['cat-file', 'blob', `${commit}:./${name}`], noFile);
   if (plain(kept) !== plain(text))
     throw badRequest('path', `${name} is not as the commit ${commit} has it. Commit it first, or name the commit that has it so.`);
   const inside = `${withoutNewline(await git(root, ['rev-parse', '--show-prefix']))}${name}`;
@@ -53,9 +49,8 @@ export async function noteFile(chain: ReadChain, writer: NoteWriter, input: Inpu
   });
   if (input.write !== true || note === before) return { ...result, note, written: false };
   writer.checkOutput(join(repository, '.git'));
-  await said(
-    git(root, ['notes', `--ref=${notesRef}`, 'add', '--force', '--file=-', commit], note),
-    (why) => new StemmaError('UNAVAILABLE', `git wrote no note: ${why}`, { reason: 'git' }),
+  await said(git(root, ['notes', `--ref=${notesRef}`, 'add', '--force', '--file=-', commit], note), (why) =>
+    unavailable(`git wrote no note: ${why}`, { reason: 'git' }),
   );
   return { ...result, note, written: true };
 }
@@ -71,7 +66,7 @@ async function said(output: Promise<string>, refusal: (why: string) => StemmaErr
     return await output;
   } catch (error) {
     const { code, stderr, message } = error as Error & { readonly code?: unknown; readonly stderr?: unknown };
-    if (code === 'ENOENT') throw new StemmaError('UNAVAILABLE', 'git is not installed, or not on the search path.', { reason: 'git' });
+    if (code === 'ENOENT') throw unavailable('git is not installed, or not on the search path.', { reason: 'git' });
     const lines = String(stderr ?? message)
       .trim()
       .split('\n');
@@ -81,13 +76,8 @@ async function said(output: Promise<string>, refusal: (why: string) => StemmaErr
 
 /** The text of the commit's note; null without one. */
 async function noteOf(git: Git, root: string, commit: string): Promise<string | null> {
-  let blob: string;
-  try {
-    blob = withoutNewline(await git(root, ['notes', `--ref=${notesRef}`, 'list', commit]));
-  } catch {
-    return null;
-  }
-  return git(root, ['cat-file', 'blob', blob]);
+  const blob = await git(root, ['notes', `--ref=${notesRef}`, 'list', commit]).catch(() => undefined);
+  return blob === undefined ? null : git(root, ['cat-file', 'blob', withoutNewline(blob)]);
 }
 
 /** The records of other files in a note. @throws CONFLICT if the note is no record, because it would be lost */
@@ -95,8 +85,7 @@ function othersIn(note: string | null, commit: string, path: string): readonly J
   if (note === null) return [];
   const record = parseJson(note);
   if (!isObject(record) || record.version !== traceVersion || !Array.isArray(record.files))
-    throw new StemmaError(
-      'CONFLICT',
+    throw conflict(
       `The commit ${commit} has a note in ${notesRef} that is no record of Stemma. Remove it with: git notes --ref=${notesRef} remove ${commit}`,
       { field: 'commit' },
     );

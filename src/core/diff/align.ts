@@ -10,18 +10,10 @@ export interface Alignable {
 }
 
 /** A range of each list, to be aligned. */
-interface Span {
-  readonly aStart: number;
-  readonly aEnd: number;
-  readonly bStart: number;
-  readonly bEnd: number;
-}
+type Span = Readonly<Record<'aStart' | 'aEnd' | 'bStart' | 'bEnd', number>>;
 
 /** A pair of equal entries, one of each list. */
-interface Match {
-  readonly a: number;
-  readonly b: number;
-}
+type Match = Readonly<Record<'a' | 'b', number>>;
 
 /**
  * Aligns two lists by their unique common entries (patience diff), first by key, then by content within the gaps. `changed` pairs
@@ -32,12 +24,9 @@ export const align = (a: readonly Alignable[], b: readonly Alignable[]): Hunk[] 
 /** The hunks, and the moves: removed and added entries that are the same entry. Moved entries are never paired as `changed`. */
 export function alignment(a: readonly Alignable[], b: readonly Alignable[]): { readonly hunks: Hunk[]; readonly moved: Moved[] } {
   const whole = { aStart: 0, aEnd: a.length, bStart: 0, bEnd: b.length };
-  const byKey = matches(
-    a.map((entry) => entry.key),
-    b.map((entry) => entry.key),
-    whole,
-  );
+  const [aKeys, bKeys] = [a.map((entry) => entry.key), b.map((entry) => entry.key)];
   const [aContents, bContents] = [a.map((entry) => entry.content), b.map((entry) => entry.content)];
+  const byKey = matches(aKeys, bKeys, whole);
   const all = gapsOf(byKey, whole).flatMap(({ gap, before }) => [...before, ...matches(aContents, bContents, gap)]);
   const moves = movesOf(a, b, all);
   return { hunks: hunksOf(a, b, all, moves), moved: joinMoves(moves) };

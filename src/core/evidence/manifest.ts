@@ -1,6 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
 import { canonicalJson, encodeText, type Json, type JsonObject } from '../base/index.js';
-import { merkleRoot } from './merkle.js';
 
 /** The name of the format. A reader refuses any other. */
 export const format = 'stemma-evidence-v1';
@@ -15,6 +14,18 @@ export interface PackManifest {
   readonly items: readonly JsonObject[];
   /** The Merkle root over the facts and the items. */
   readonly root: string;
+}
+
+const joined = (prefix: number, ...parts: readonly Uint8Array[]): Buffer => sha256Of(Buffer.concat([Uint8Array.of(prefix), ...parts]));
+
+/** The root of a Merkle tree as RFC 6962 defines it: leaves and nodes are hashed with different first bytes. */
+function merkleRoot(leaves: readonly Uint8Array[]): Buffer {
+  const [only] = leaves;
+  if (!only) return sha256Of('');
+  if (leaves.length === 1) return joined(0, only);
+  let half = 1;
+  while (half * 2 < leaves.length) half *= 2;
+  return joined(1, merkleRoot(leaves.slice(0, half)), merkleRoot(leaves.slice(half)));
 }
 
 /** The root of a manifest: the first leaf is the manifest without items and root, and each further leaf is an item, as canonical JSON (RFC 8785). */

@@ -14,7 +14,7 @@ import {
   toTimestamp,
 } from '../base/index.js';
 import { findCommit, history, type ReadChain } from '../chain/index.js';
-import type { InputOf, OutputOf } from '../contract/index.js';
+import type { InputOf } from '../contract/index.js';
 import { openNamed, readOpened, writeNewParts } from '../files/index.js';
 import { listSources, sourceContent } from '../import/index.js';
 import { getRequest, listRequests } from '../requests/index.js';
@@ -33,11 +33,7 @@ interface Contents {
  * Writes a pack of evidence. Contents are read twice, so that no more than one is in memory. @throws NOT_FOUND for an unknown id; BAD_REQUEST for a
  * key that cannot sign; CONFLICT if the path is taken
  */
-export function packEvidence(
-  chain: ReadChain,
-  project: PackManifest['project'],
-  { ids, path, key }: InputOf<'evidence.pack'>,
-): OutputOf<'evidence.pack'> {
+export function packEvidence(chain: ReadChain, project: PackManifest['project'], { ids, path, key }: InputOf<'evidence.pack'>) {
   const signer = key === undefined ? undefined : readKey(key);
   const contents: Contents = { items: new Map(), members: new Map() };
   for (const id of ids) {

@@ -1,6 +1,7 @@
 import { createPublicKey, verify as verifySignature } from 'node:crypto';
 import { refOf, sha256Of } from '../artifacts/index.js';
 import {
+  attempt,
   badRequest,
   canonicalJson,
   decodeText,
@@ -133,13 +134,9 @@ function signatureIn(files: ReadonlyMap<string, Uint8Array>, root: string, probl
 }
 
 function holds(publicKey: string, signature: string, root: string): boolean {
-  try {
-    const der = Buffer.from(publicKey, 'base64');
-    const signed = Buffer.from(signature, 'base64');
-    if (der.toString('base64') !== publicKey || signed.toString('base64') !== signature) return false;
-    const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-    return key.asymmetricKeyType === 'ed25519' && verifySignature(null, signedBytes(root), key, signed);
-  } catch {
-    return false;
-  }
+  const der = Buffer.from(publicKey, 'base64');
+  const signed = Buffer.from(signature, 'base64');
+  if (der.toString('base64') !== publicKey || signed.toString('base64') !== signature) return false;
+  const key = attempt(() => createPublicKey({ key: der, format: 'der', type: 'spki' }));
+  return key?.asymmetricKeyType === 'ed25519' && verifySignature(null, signedBytes(root), key, signed);
 }

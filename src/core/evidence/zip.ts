@@ -3,15 +3,6 @@
 import { crc32 } from 'node:zlib';
 import { badRequest, encodeText } from '../base/index.js';
 
-/** A file in a ZIP. */
-export interface ZipMember {
-  readonly name: string;
-  readonly size: number;
-  readonly crc: number;
-  /** Its bytes, read when they are needed. */
-  read(): Uint8Array;
-}
-
 /** The sizes and numbers in a ZIP have 32 and 16 bits. */
 const most = { bytes: 0xffff_ffff, members: 0xffff } as const;
 const utf8 = 0x0800;
@@ -19,8 +10,10 @@ const version = 20;
 /** The first day that a ZIP can name. */
 const day = 0x0021;
 
-/** A file in a ZIP, from its bytes or a function that reads them. */
-export function makeMember(name: string, bytes: Uint8Array, read: () => Uint8Array = () => bytes): ZipMember {
+export type ZipMember = ReturnType<typeof makeMember>;
+
+/** A file in a ZIP, from its bytes or a function that reads them when they are needed. */
+export function makeMember(name: string, bytes: Uint8Array, read: () => Uint8Array = () => bytes) {
   return { name, size: bytes.length, crc: crc32(bytes), read };
 }
 

@@ -7,16 +7,12 @@ export interface FolderOwner {
   readonly system: System;
 }
 
-/** The folders in which a system keeps a program's files for one person. */
-export interface Folders {
-  /** Settings that may follow the person to other machines (`%APPDATA%`, XDG_CONFIG_HOME). */
-  readonly settings: string;
-  /** Data that stays on this machine (`%LOCALAPPDATA%`, XDG_DATA_HOME). */
-  readonly data: string;
-}
-
-/** The folders of a person. An empty variable counts as not set; the XDG rules ignore a relative path, so Stemma does too. */
-export function foldersOf({ env, home, system }: FolderOwner): Folders {
+/**
+ * The folders in which a system keeps a program's files for one person. `settings` may follow the person to other machines (`%APPDATA%`,
+ * XDG_CONFIG_HOME), and `data` stays on this one (`%LOCALAPPDATA%`, XDG_DATA_HOME). An empty variable counts as not set; the XDG rules ignore a
+ * relative path, so Stemma does too.
+ */
+export function foldersOf({ env, home, system }: FolderOwner): Readonly<Record<'settings' | 'data', string>> {
   const { join, isAbsolute } = pathRules(system);
   const named = (name: string): string | undefined => {
     const value = variableOf(env, name, system);

@@ -1,5 +1,6 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { attempt, once } from '../base/index.js';
 import { makeFolders, readInside, replaceFile } from '../files/index.js';
 
 /** A mark of a text that only this machine can make: nobody who sends a project can forge what this machine wrote into it. */
@@ -7,18 +8,11 @@ export type Seal = (text: string) => string;
 
 const keyBytes = 32;
 /** The key of a process without a folder of its own, or with one that cannot be written to. Its seals end with the process. */
-let madeKey: Buffer | undefined;
-function ownKey(): Buffer {
-  madeKey ??= randomBytes(keyBytes);
-  return madeKey;
-}
+const ownKey = once(() => randomBytes(keyBytes));
 
 function sealWith(key: () => Buffer): Seal {
-  let secret: KeyObject | undefined;
-  return (text) => {
-    secret ??= createSecretKey(key());
-    return createHmac('sha256', secret).update(text).digest('hex');
-  };
+  const secret = once(() => createSecretKey(key()));
+  return (text) => createHmac('sha256', secret()).update(text).digest('hex');
 }
 
 /** The seal of this process alone. */
@@ -31,17 +25,9 @@ export function openSeal(dataDir: string): Seal {
 }
 
 function storedKey(dataDir: string, file: string): Buffer | undefined {
-  try {
-    const key = Buffer.from(
-      readInside(dataDir, file, { limit: 4 * keyBytes })
-        .toString('latin1')
-        .trim(),
-      'hex',
-    );
-    return key.length === keyBytes ? key : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = attempt(() => readInside(dataDir, file, { limit: 4 * keyBytes }).toString('latin1'));
+  const key = Buffer.from(text?.trim() ?? '', 'hex');
+  return key.length === keyBytes ? key : undefined;
 }
 
 function newKey(dataDir: string, file: string): Buffer {

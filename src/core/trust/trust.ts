@@ -1,26 +1,17 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Json, parseJson, stringAt } from '../base/index.js';
+import { attempt, type Json, parseJson, stringAt } from '../base/index.js';
 import { makeFolders, readInside, realPath, realPathIfExists, replaceFile } from '../files/index.js';
 
 /** The projects that a person trusts on this machine. A project that was moved has another path and is not trusted there. */
-export interface TrustedProjects {
-  has(projectId: string, dir: string): boolean;
-  /** Records consent. @throws the error of the file system if Stemma's own folder cannot be written to. */
-  add(projectId: string, dir: string): void;
-  /** Trusts a project that this machine creates. If Stemma's own folder cannot be written to, the consent ends with the process. */
-  created(projectId: string, dir: string): void;
-}
-
-/** The name of the file that exists once the projects of an older Stemma were adopted. */
-const adoptedMark = 'adopted';
+export type TrustedProjects = ReturnType<typeof openTrustedProjects>;
 
 /**
  * Opens the consent in `dataDir`: one file for each project, so that processes which write at the same time lose nothing. The first time,
  * it adopts the projects that an older Stemma used here: those in the recent list, and Stemma's own.
  */
-export function openTrustedProjects(dataDir: string): TrustedProjects {
+export function openTrustedProjects(dataDir: string) {
   const folder = join(dataDir, 'trusted');
   const trustFile = (projectId: string, place: string): string =>
     join(folder, `${createHash('sha256').update(`${projectId}\0${place}`).digest('hex')}.json`);
@@ -31,7 +22,8 @@ export function openTrustedProjects(dataDir: string): TrustedProjects {
     replaceFile(trustFile(projectId, place), `${JSON.stringify({ projectId, place })}\n`);
   };
   const adopt = (): void => {
-    const mark = join(folder, adoptedMark);
+    // The file exists once the projects of an older Stemma were adopted.
+    const mark = join(folder, 'adopted');
     if (existsSync(mark)) return;
     const projects = olderProjects(dataDir).flatMap((dir) => {
       const [projectId, place] = [projectIdIn(dir), realPathIfExists(dir)];
@@ -47,14 +39,16 @@ export function openTrustedProjects(dataDir: string): TrustedProjects {
   };
   adopt();
   return {
-    has: (projectId, dir) => {
+    has: (projectId: string, dir: string): boolean => {
       const place = realPathIfExists(dir);
       if (place === undefined) return false;
       const file = trustFile(projectId, place);
       return existsSync(file) || unwritten.has(file);
     },
-    add: (projectId, dir) => write(projectId, realPath(dir)),
-    created: (projectId, dir) => {
+    /** Records consent. @throws the error of the file system if Stemma's own folder cannot be written to. */
+    add: (projectId: string, dir: string): void => write(projectId, realPath(dir)),
+    /** Trusts a project that this machine creates. If Stemma's own folder cannot be written to, the consent ends with the process. */
+    created: (projectId: string, dir: string): void => {
       const place = realPathIfExists(dir) ?? join(realPath(dirname(dir)), basename(dir));
       try {
         write(projectId, place);
@@ -69,13 +63,8 @@ export function openTrustedProjects(dataDir: string): TrustedProjects {
 const maxFileBytes = 1024 * 1024;
 
 /** A small JSON file. Undefined if it cannot be read. */
-function readSmall(dir: string, name: string): Json | undefined {
-  try {
-    return parseJson(readInside(dir, name, { limit: maxFileBytes }).toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
+const readSmall = (dir: string, name: string): Json | undefined =>
+  attempt(() => parseJson(readInside(dir, name, { limit: maxFileBytes }).toString('utf8')));
 
 /** The id in the `project.json` of a project folder. Undefined if it cannot be read. */
 export const projectIdIn = (dir: string): string | undefined => stringAt(readSmall(dir, 'project.json'), 'projectId');
