@@ -1,8 +1,8 @@
 import { type ArtifactNo, type ArtifactRef, badRequest, notFound, type Timestamp, toTimestamp } from '../base/index.js';
 import type { Policy } from '../contract/index.js';
-import { chunkType, type ReadableDb, type WritableDb } from '../store/index.js';
+import { chunkType, type WritableDb } from '../store/index.js';
 import { type Cached, openCaches } from './caches.js';
-import { read, readAll, readInTurn, readParts, readRange } from './content.js';
+import { read, readAll, readInTurn, readParts, readRange, rowAt } from './content.js';
 import { copiesIn, copiesToRead } from './copies.js';
 import { type GcOptions, type GcResult, gc } from './gc.js';
 import { blake3Of, hashOfRef, refOfHash } from './hash.js';
@@ -37,14 +37,10 @@ export interface ArtifactsOptions extends ReadArtifactsOptions {
   readonly onGone?: () => void;
 }
 
-type Place = Pick<ReadableDb['place'], 'isSame' | 'require'>;
-
-/** The place of the database now: another connection may replace it. */
-const placeNow = (db: ReadableDb): Place => ({ isSame: () => db.place.isSame(), require: () => db.place.require() });
-
-const shelfWith = (packs: ReadShelf['packs'], { db, project, folder, behind, clock, newName, blocks, remake }: ReadArtifactsOptions): ReadShelf => ({
-  ...{ db, project, clock, remake, blocks, packs },
-  caches: openCaches(folder, newName, placeNow(db), behind),
+const shelfWith = (packs: ReadShelf['packs'], { folder, behind, newName, ...rest }: ReadArtifactsOptions): ReadShelf => ({
+  ...rest,
+  packs,
+  caches: openCaches(rest.db, folder, newName, behind),
   used: undefined,
   onGone: () => {},
 });
@@ -161,11 +157,7 @@ function readsOf(shelf: ReadShelf) {
 /** For a lost row, an index may still have the beginning of the hash. */
 const isBeginning = (hash: Buffer): boolean => hash.subarray(keyLength).every((byte) => byte === 0);
 
-function factsAt(shelf: ReadShelf, no: ArtifactNo): ObjectRow {
-  const row = shelf.db.one<ObjectRow>(`SELECT ${factColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
-  if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
-  return row;
-}
+const factsAt = (shelf: ReadShelf, no: ArtifactNo): ObjectRow => rowAt(shelf, no, factColumns);
 
 function giveUpUnplaced({ db }: Shelf): void {
   db.run(

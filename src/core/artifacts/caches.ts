@@ -11,7 +11,7 @@ import {
   statInside,
   unlessRefused,
 } from '../files/index.js';
-import type { OpenedPlace } from '../store/index.js';
+import type { ReadableDb } from '../store/index.js';
 import { blake3Of, blake3Parts } from './hash.js';
 import { onDisk } from './io.js';
 
@@ -40,12 +40,12 @@ export type Caches = ReturnType<typeof openCaches>;
  * @param objects the `objects` folder of a project; the project's folder is the root below which no link is followed.
  * @param behind for a read-only project, its own `objects` folder; `objects` then belongs to a copy.
  */
-export function openCaches(objects: string, newName: () => string, place: OpenedPlace, behind?: string) {
+export function openCaches(db: ReadableDb, objects: string, newName: () => string, behind?: string) {
   const root = dirname(objects);
   const folder = join(objects, 'snapshots');
   const fileOf = (hash: Buffer): string => join(folder, hash.toString('hex'));
   const beside = (name: string): string => {
-    place.require();
+    db.place.require();
     return join(makeFolderInside(root, folder), name);
   };
   // If the file system refuses, reading is only slower, because the cache is missing.
@@ -109,7 +109,7 @@ export function openCaches(objects: string, newName: () => string, place: Opened
     /** Deletes one of the files that `list` returned. @throws UNAVAILABLE if the folder is a link, or if the disk refuses. */
     drop: (name: string): void =>
       onDisk(() => {
-        place.require();
+        db.place.require();
         if (!cacheName.test(name)) throw new FileRefused('EOUTSIDE', join(folder, name), 'does not have the name of a cache file');
         removeInside(root, join(folder, name));
       }),

@@ -1,15 +1,18 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { type ArtifactNo, concatBytes, corrupt, notFound, StemmaError } from '../base/index.js';
+import { type ArtifactNo, concatBytes, corrupt, notFound, orUndefined, StemmaError } from '../base/index.js';
 import { type Chunk, decodeChunks } from './chunk-list.js';
 import { blake3Of, blake3Parts, hasHash, hashLength, refOfHash } from './hash.js';
 import { type ContentRow, contentColumns, type ReadShelf } from './shelf.js';
 
-/** The row of an object, for reading. @throws NOT_FOUND for an unknown number. */
-export function contentAt(shelf: ReadShelf, no: ArtifactNo): ContentRow {
-  const row = shelf.db.one<ContentRow>(`SELECT ${contentColumns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, shelf.project);
+/** The row of an object. @throws NOT_FOUND for an unknown number. */
+export function rowAt<Row>({ db, project }: ReadShelf, no: ArtifactNo, columns: string): Row {
+  const row = db.one<Row>(`SELECT ${columns} FROM artifact WHERE no = ? AND project = ? AND key >= 0`, no, project);
   if (!row) throw notFound(`artifact ${no}`, `no artifact has the number ${no}`);
   return row;
 }
+
+/** The row of an object, for reading. @throws NOT_FOUND for an unknown number. */
+export const contentAt = (shelf: ReadShelf, no: ArtifactNo): ContentRow => rowAt(shelf, no, contentColumns);
 
 /** The object's verified bytes. @throws CORRUPT if they do not match the hash; NOT_FOUND or UNAVAILABLE if they are gone. */
 export const read = (shelf: ReadShelf, no: ArtifactNo): Uint8Array => proved(shelf, contentAt(shelf, no));
@@ -90,17 +93,7 @@ function* packedParts(shelf: ReadShelf, row: ContentRow, pack: number): Generato
 }
 
 const readPart = ({ packs }: ReadShelf, pack: number, start: number, length: number): Uint8Array | undefined =>
-  unlessDamaged(() => packs.read({ pack, start }, length));
-
-/** The result of `work`; undefined if it finds damage. */
-export function unlessDamaged<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof StemmaError && error.code === 'CORRUPT') return undefined;
-    throw error;
-  }
-}
+  orUndefined(() => packs.read({ pack, start }, length), ['CORRUPT']);
 
 function* cachedParts(shelf: ReadShelf, row: ContentRow): Generator<Uint8Array> {
   try {
@@ -170,14 +163,9 @@ export const elsewhere = 'elsewhere';
 
 function attempt(shelf: ReadShelf, row: ContentRow): Uint8Array | undefined {
   if (isCache(row)) return cached(shelf, row);
-  try {
-    const bytes = fetch(shelf, row);
-    return bytes.length === row.size && blake3Of(bytes).equals(row.hash) ? bytes : undefined;
-  } catch (error) {
-    // A short or missing pack is damage. A chunk that a replica has is not.
-    if (error instanceof StemmaError && error.code === 'CORRUPT') return undefined;
-    throw error;
-  }
+  // A short or missing pack is damage. A chunk that a replica has is not.
+  const bytes = orUndefined(() => fetch(shelf, row), ['CORRUPT']);
+  return bytes?.length === row.size && blake3Of(bytes).equals(row.hash) ? bytes : undefined;
 }
 
 /** Whether a row has no content of its own: its bytes are in the caches. */

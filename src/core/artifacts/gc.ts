@@ -180,7 +180,8 @@ function mark(shelf: Shelf, roots: readonly Root[], released?: Released): void {
     keep('reachable', isReleased === undefined ? query : `${query} AND (${isReleased}) IS NOT TRUE`);
     if (isReleased !== undefined) db.run(`INSERT OR IGNORE INTO temp.released SELECT no FROM (${query} AND (${isReleased}) IS TRUE)`);
   }
-  releaseChunks(shelf);
+  for (const { hash, chunks } of largeIn(shelf, 'released'))
+    for (const { no } of decodeChunks(chunks, hash) ?? []) db.run('INSERT OR IGNORE INTO temp.released VALUES (?)', no);
   // Released rows still refer to these freed objects, so their rows stay.
   keep('reachable', "SELECT no FROM artifact WHERE project = ? AND gone IN ('deleted', 'expired') AND no IN (SELECT no FROM temp.released)", project);
   const ripe = `no IN (SELECT no FROM temp.released) AND (contentType = '${chunkType}' OR IFNULL(touchedAt, createdAt) <= ?)`;
@@ -197,27 +198,17 @@ function mark(shelf: Shelf, roots: readonly Root[], released?: Released): void {
     `SELECT m.artifact AS no FROM materialized m JOIN artifact a ON a.no = m.artifact WHERE m.project = ? AND NOT ${isStoredSql}`,
     project,
   );
-  const large = db.all<{ hash: Buffer; chunks: Buffer }>(
-    'SELECT hash, chunks FROM artifact WHERE chunks IS NOT NULL AND project = ? AND no IN (SELECT no FROM temp.kept)',
-    project,
-  );
   // A damaged list may name any chunk, so all chunks stay until it is repaired.
-  for (const { hash, chunks } of large) {
+  for (const { hash, chunks } of largeIn(shelf, 'kept')) {
     const list = decodeChunks(chunks, hash);
     if (list) for (const { no } of list) db.run("INSERT OR IGNORE INTO temp.kept VALUES (?, 'chunk')", no);
     else keep('chunk', `SELECT no FROM artifact WHERE project = ? AND contentType = '${chunkType}'`, project);
   }
 }
 
-/** Adds the chunks of released objects to `temp.released`. */
-function releaseChunks({ db, project }: Shelf): void {
-  const large = db.all<{ hash: Buffer; chunks: Buffer }>(
-    'SELECT hash, chunks FROM artifact WHERE chunks IS NOT NULL AND project = ? AND no IN (SELECT no FROM temp.released)',
-    project,
-  );
-  for (const { hash, chunks } of large)
-    for (const { no } of decodeChunks(chunks, hash) ?? []) db.run('INSERT OR IGNORE INTO temp.released VALUES (?)', no);
-}
+/** The large objects in a temporary table, with the lists of their chunks. */
+const largeIn = ({ db, project }: Shelf, table: 'kept' | 'released'): { readonly hash: Buffer; readonly chunks: Buffer }[] =>
+  db.all(`SELECT hash, chunks FROM artifact WHERE chunks IS NOT NULL AND project = ? AND no IN (SELECT no FROM temp.${table})`, project);
 
 /** Every column with a foreign key to objects. A new table keeps its objects alive without a change here. */
 const references = (shelf: Shelf): Root[] =>

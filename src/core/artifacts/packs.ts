@@ -1,7 +1,17 @@
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { corrupt, inWords } from '../base/index.js';
-import { fileErrorCode, folderInside, listInside, openInside, privateFile, removeInside, statInside } from '../files/index.js';
+import {
+  fileErrorCode,
+  fillFrom,
+  folderInside,
+  type LocatedFile,
+  listInside,
+  openInside,
+  privateFile,
+  removeInside,
+  statInside,
+} from '../files/index.js';
 import type { ReadableDb, WritableDb } from '../store/index.js';
 import { onDisk } from './io.js';
 
@@ -63,7 +73,8 @@ export function openPackFiles(db: ReadableDb, folder: string, behind?: string) {
     const oldest = readers.size >= maxReaders ? [...readers.keys()].at(0) : undefined;
     if (oldest !== undefined) closeReader(oldest);
     try {
-      const { fd } = openFile(file);
+      const { root: top, path } = placeOf(file);
+      const { fd } = openInside(top, path);
       readers.set(file, fd);
       return fd;
     } catch (error) {
@@ -75,10 +86,10 @@ export function openPackFiles(db: ReadableDb, folder: string, behind?: string) {
     }
   };
 
-  const openFile = (file: string): ReturnType<typeof openInside> =>
+  const placeOf = (file: string): LocatedFile =>
     behind === undefined || statInside(root, join(folder, file))
-      ? openInside(root, join(folder, file))
-      : openInside(dirname(behind), join(behind, file));
+      ? { root, path: join(folder, file) }
+      : { root: dirname(behind), path: join(behind, file) };
 
   const closeReader = (file: string): void => {
     const fd = readers.get(file);
@@ -92,8 +103,10 @@ export function openPackFiles(db: ReadableDb, folder: string, behind?: string) {
     if (file !== undefined) closeReader(file);
   };
 
-  const sizeOf = (file: string): number =>
-    (statInside(root, join(folder, file)) ?? (behind === undefined ? undefined : statInside(dirname(behind), join(behind, file))))?.size ?? 0;
+  const sizeOf = (file: string): number => {
+    const { root: top, path } = placeOf(file);
+    return statInside(top, path)?.size ?? 0;
+  };
 
   return {
     fileOf,
@@ -107,11 +120,7 @@ export function openPackFiles(db: ReadableDb, folder: string, behind?: string) {
         // The length comes from the database. A wrong length must not allocate more memory than the pack has bytes.
         if (place.start + length > fstatSync(fd).size) throw short();
         const bytes = Buffer.allocUnsafe(length);
-        for (let done = 0; done < bytes.length; ) {
-          const read = readSync(fd, bytes, done, bytes.length - done, place.start + done);
-          if (read === 0) throw short();
-          done += read;
-        }
+        if (fillFrom(fd, bytes, place.start) < length) throw short();
         return bytes;
       }),
     forget,

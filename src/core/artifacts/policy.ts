@@ -36,12 +36,11 @@ export function dropCaches({ caches }: Shelf): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Whether the content of an object has expired and is not removed yet. */
-export const expiryIsDue = ({ db, clock }: ReadShelf): boolean =>
-  db.one('SELECT 1 FROM artifact WHERE expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL LIMIT 1', clock()) !== undefined;
-
 /** True for objects that expire at a time (one parameter) and still have their content. */
 export const isDue = 'expiresAt IS NOT NULL AND expiresAt <= ? AND gone IS NULL';
+
+/** Whether the content of an object has expired and is not removed yet. */
+export const expiryIsDue = ({ db, clock }: ReadShelf): boolean => db.one(`SELECT 1 FROM artifact WHERE ${isDue} LIMIT 1`, clock()) !== undefined;
 
 /** Removes the content of expired objects, and all caches, because they may contain it. Returns the freed bytes. */
 export function expire(shelf: Shelf): number {
@@ -49,13 +48,11 @@ export function expire(shelf: Shelf): number {
   const now = shelf.clock();
   const freed = shelf.db.transaction(() => {
     const due = `${isDue} AND project = ?`;
-    const { bytes } = shelf.db.one<{ bytes: number }>(`SELECT SUM(storedSize) AS bytes FROM artifact WHERE ${due}`, now, shelf.project) ?? {
-      bytes: 0,
-    };
+    const stored = shelf.db.one<{ bytes: number }>(`SELECT SUM(storedSize) AS bytes FROM artifact WHERE ${due}`, now, shelf.project);
     forgetContent(shelf, `IN (SELECT no FROM artifact WHERE ${due})`, now, shelf.project);
     shelf.db.run('DELETE FROM materialized WHERE project = ?', shelf.project);
     shelf.db.run(`UPDATE artifact SET ${withoutContent}, gone = 'expired' WHERE ${due}`, now, shelf.project);
-    return bytes;
+    return stored?.bytes ?? 0;
   });
   dropCaches(shelf);
   shelf.onGone();

@@ -46,7 +46,7 @@ export function put(shelf: Shelf, bytes: Uint8Array, options: PutOptions): Put {
   const hash = blake3Of(bytes);
   const row = known(shelf, hash);
   const expiresAt = options.policy === 'ephemeral' ? shelf.clock() + (options.ttlSeconds ?? defaultTtlSeconds) * 1_000 : null;
-  if (!row) return insert(shelf, hash, bytes, options, expiresAt);
+  if (!row) return insertRow(shelf, hash, bytes.length, options, placeBytes(shelf, bytes, options.bulk), expiresAt);
   const isHere = row.isStored === 1 && row.gone === null && !(row.expiresAt !== null && row.expiresAt <= shelf.clock());
   if (!isHere) restore(shelf, row.no, bytes, options.bulk);
   refresh(shelf, row, options, expiresAt, isHere);
@@ -76,9 +76,6 @@ interface Place {
 
 const placeBytes = (shelf: Shelf, bytes: Uint8Array, bulk = false): Place =>
   bytes.length <= (bulk ? inlineLimit.bulk : inlineLimit.alone) ? { data: bytes } : shelf.packs.append(bytes);
-
-const insert = (shelf: Shelf, hash: Buffer, bytes: Uint8Array, options: PutOptions, expiresAt: number | null): Put =>
-  insertRow(shelf, hash, bytes.length, options, placeBytes(shelf, bytes, options.bulk), expiresAt);
 
 /** Adds the row of an object. Without content it is a cache, or lies in a replica. */
 export function insertRow(shelf: Shelf, hash: Buffer, size: number, options: PutOptions, place: Place, expiresAt: number | null): Put {

@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync } from 'node:zlib';
-import { concatBytes } from '../base/index.js';
+import { attempt, concatBytes } from '../base/index.js';
 import type { OutputOf } from '../contract/index.js';
 import { chunkType, readProgress, setProgress } from '../store/index.js';
 import { encodeChunks } from './chunk-list.js';
@@ -128,7 +128,7 @@ export const pressed = (bytes: Uint8Array, level = idleLevel): Uint8Array =>
 function packGroup(shelf: Shelf, group: readonly ContentRow[]): number {
   const { db } = shelf;
   const sound = group.flatMap((row) => {
-    const bytes = soundBytes(shelf, row);
+    const bytes = attempt(() => proved(shelf, row));
     return bytes ? [{ row, bytes }] : [];
   });
   const lost = group.filter((row) => !sound.some((one) => one.row === row)).reduce((sum, row) => sum + row.storedSize, 0);
@@ -165,18 +165,10 @@ export const shareOf = (stored: number, { start, end, of }: { readonly start: nu
 
 /** Cuts a large object into chunks, which are objects of their own and are packed later. */
 function chunk(shelf: Shelf, row: ContentRow): number {
-  const bytes = soundBytes(shelf, row);
+  const bytes = attempt(() => proved(shelf, row));
   if (!bytes) return row.storedSize;
   const { chunks, added } = putChunks(shelf, bytes);
   const list = encodeChunks(chunks, row.hash);
   shelf.db.run('UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, chunks = ?, storedSize = ? WHERE no = ?', list, list.length, row.no);
   return added + list.length;
-}
-
-function soundBytes(shelf: Shelf, row: ContentRow): Uint8Array | undefined {
-  try {
-    return proved(shelf, row);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
-import type { ArtifactNo } from '../base/index.js';
+import { type ArtifactNo, orUndefined } from '../base/index.js';
 import { readProgress, setProgress } from '../store/index.js';
-import { read, unlessDamaged } from './content.js';
+import { read } from './content.js';
 import { restore } from './put.js';
 import type { Shelf } from './shelf.js';
 
@@ -42,7 +42,7 @@ function emptySparseBlocks(shelf: Shelf, share: number): boolean {
 function emptyBlock(shelf: Shelf, block: number): boolean {
   const { db } = shelf;
   const objects = db.all<{ no: ArtifactNo }>('SELECT no FROM artifact WHERE block = ?', block);
-  const contents = unlessDamaged(() => objects.map(({ no }) => ({ no, bytes: read(shelf, no) })));
+  const contents = orUndefined(() => objects.map(({ no }) => ({ no, bytes: read(shelf, no) })), ['CORRUPT']);
   if (!contents) return false;
   for (const { no, bytes } of contents) {
     restore(shelf, no, bytes);
@@ -71,23 +71,19 @@ function emptyPack(shelf: Shelf, pack: number, share: number): boolean {
     const size = packs.size(pack);
     if (size === 0 || bytes >= size * share) return false;
     packs.retire(pack);
-    return unlessDamaged(() => moveSome(shelf, pack)) ?? false;
+    return orUndefined(() => moveSome(shelf, pack), ['CORRUPT']) ?? false;
   });
-}
-
-interface Placed {
-  readonly no: number;
-  readonly packStart: number;
-  readonly storedSize: number;
 }
 
 function moveSome(shelf: Shelf, pack: number): boolean {
   const { db, packs } = shelf;
   let moved = 0;
-  const rows = (table: 'artifact' | 'block'): Placed[] =>
-    db.all<Placed>(`SELECT no, packStart, storedSize FROM ${table} WHERE pack = ? ORDER BY packStart LIMIT 1000`, pack);
-  for (const table of ['artifact', 'block'] as const)
-    for (const { no, packStart, storedSize } of rows(table)) {
+  for (const table of ['artifact', 'block'] as const) {
+    const rows = db.all<{ no: number; packStart: number; storedSize: number }>(
+      `SELECT no, packStart, storedSize FROM ${table} WHERE pack = ? ORDER BY packStart LIMIT 1000`,
+      pack,
+    );
+    for (const { no, packStart, storedSize } of rows) {
       if (moved >= bytesAtOnce) return true;
       // The bytes are moved unverified: every read verifies them.
       const place = packs.append(packs.read({ pack, start: packStart }, storedSize));
@@ -95,5 +91,6 @@ function moveSome(shelf: Shelf, pack: number): boolean {
       if (table === 'block') shelf.blocks.delete(no);
       moved += storedSize;
     }
+  }
   return true;
 }

@@ -16,7 +16,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { outsideProblem, thisSystem } from '../system/index.js';
 import { isSameStat } from './identity.js';
 import { privateFolder } from './private.js';
-import { fileErrorCode } from './reasons.js';
+import { unlessRefused } from './reasons.js';
 
 /** The reason why a path below a root was refused. The codes look like those of the file system, so that one handler serves both. */
 export type RefusalCode = 'ELOOP' | 'EFTYPE' | 'EFBIG' | 'EOUTSIDE';
@@ -49,10 +49,13 @@ export const readSafely = constants.O_RDONLY | noFollow | nonBlocking;
 /** The flags with which each mode opens a file. None of them creates a file. */
 const modes = { read: constants.O_RDONLY, readWrite: constants.O_RDWR } as const;
 
-export interface OpenInside {
-  readonly mode?: keyof typeof modes;
+interface Limit {
   /** A file of more bytes is refused with EFBIG. */
   readonly limit?: number;
+}
+
+export interface OpenInside extends Limit {
+  readonly mode?: keyof typeof modes;
 }
 
 /**
@@ -67,8 +70,7 @@ export function openInside(root: string, path: string, { mode = 'read', limit }:
 }
 
 /** Opens a regular file that a person named: the path may be a link, or lie behind one. @throws as {@link openInside}. */
-export const openNamed = (path: string, { limit }: { readonly limit?: number } = {}): OpenedFile =>
-  openRegular(path, statSync(path), modes.read, limit);
+export const openNamed = (path: string, { limit }: Limit = {}): OpenedFile => openRegular(path, statSync(path), modes.read, limit);
 
 function openRegular(file: string, before: Stats, flags: number, limit: number | undefined): OpenedFile {
   requireRegular(file, before);
@@ -77,7 +79,8 @@ function openRegular(file: string, before: Stats, flags: number, limit: number |
     const stat = fstatSync(fd);
     requireRegular(file, stat);
     if (!isSameStat(stat, before)) throw new FileRefused('ELOOP', file, 'was replaced while it was opened');
-    requireSize(file, stat, limit);
+    const { size } = stat;
+    if (limit !== undefined && size > limit) throw new FileRefused('EFBIG', file, `has ${size} bytes; the limit is ${limit}`);
     return { fd, stat };
   } catch (error) {
     closeSync(fd);
@@ -86,24 +89,27 @@ function openRegular(file: string, before: Stats, flags: number, limit: number |
 }
 
 /** Reads a regular file below `root`, up to the size that it had when it was opened. @throws FileRefused, and the error of the file system. */
-export function readInside(root: string, path: string, { limit }: { readonly limit: number }): Buffer {
-  return readOpened(openInside(root, path, { limit }));
-}
+export const readInside = (root: string, path: string, { limit }: Required<Limit>): Buffer => readOpened(openInside(root, path, { limit }));
 
 /** Reads an open file up to the size that it had when it was opened, and closes it. */
 export function readOpened({ fd, stat }: OpenedFile): Buffer {
   try {
     const bytes = Buffer.allocUnsafe(stat.size);
-    let filled = 0;
-    while (filled < bytes.length) {
-      const read = readSync(fd, bytes, filled, bytes.length - filled, filled);
-      if (read === 0) break;
-      filled += read;
-    }
-    return bytes.subarray(0, filled);
+    return bytes.subarray(0, fillFrom(fd, bytes, 0));
   } finally {
     closeSync(fd);
   }
+}
+
+/** Fills the bytes from an offset of an open file. Returns how many it has read: fewer if the file ends before. */
+export function fillFrom(fd: number, bytes: Uint8Array, from: number): number {
+  let filled = 0;
+  while (filled < bytes.length) {
+    const read = readSync(fd, bytes, filled, bytes.length - filled, from + filled);
+    if (read === 0) break;
+    filled += read;
+  }
+  return filled;
 }
 
 /**
@@ -133,14 +139,7 @@ export function listInside(root: string, folder = root): Dirent[] {
 }
 
 /** As `listInside`; empty if the folder does not exist. */
-export function listIfExists(root: string, folder: string): Dirent[] {
-  try {
-    return listInside(root, folder);
-  } catch (error) {
-    if (fileErrorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
-}
+export const listIfExists = (root: string, folder: string): Dirent[] => unlessRefused(() => listInside(root, folder), ['ENOENT']) ?? [];
 
 /**
  * The absolute path of a folder that is the root or a real folder below it.
@@ -161,11 +160,7 @@ export function makeFolderInside(root: string, folder: string, mode = privateFol
   let at = resolve(root);
   for (const name of relative(at, path).split(sep)) {
     at = join(at, name);
-    try {
-      mkdirSync(at, mode);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
+    unlessRefused(() => mkdirSync(at, mode), ['EEXIST']);
     const stat = lstatSync(at);
     requireNoLink(at, stat);
     if (!stat.isDirectory()) throw new FileRefused('EFTYPE', at, 'is not a folder');
@@ -197,9 +192,7 @@ function pathInside(root: string, path: string): string {
 }
 
 /** The `lstat` result of a path below `root`. First checks that no folder between the two is a link. */
-function entryInside(root: string, file: string): Stats {
-  return lstatSync(beforeLinks(root, file));
-}
+const entryInside = (root: string, file: string): Stats => lstatSync(beforeLinks(root, file));
 
 /** As `entryInside`; undefined if nothing exists at the path. An error for each missing file would cost more than the rest. */
 const entryIfExists = (root: string, file: string): Stats | undefined => lstatSync(beforeLinks(root, file), { throwIfNoEntry: false });
@@ -225,10 +218,6 @@ function requireRegular(file: string, stat: Stats): void {
   if (!stat.isFile()) throw new FileRefused('EFTYPE', file, `is ${kindOf(stat)}, not a regular file`);
 }
 
-function requireSize(file: string, { size }: Stats, limit: number | undefined): void {
-  if (limit !== undefined && size > limit) throw new FileRefused('EFBIG', file, `has ${size} bytes; the limit is ${limit}`);
-}
-
 function kindOf(stat: Stats): string {
   if (stat.isDirectory()) return 'a folder';
   if (stat.isFIFO()) return 'a named pipe';
@@ -236,24 +225,12 @@ function kindOf(stat: Stats): string {
   return 'a device';
 }
 
-function unlessMissing<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(fileErrorCode(error) ?? '')) return undefined;
-    throw error;
-  }
-}
+const unlessMissing = <T>(work: () => T): T | undefined => unlessRefused(work, ['ENOENT', 'ENOTDIR']);
 
 /** A file with the root that a person named: a folder above it, or the file itself. Only the root may be a link. */
 export interface LocatedFile {
   readonly root: string;
   readonly path: string;
-}
-
-interface Limit {
-  /** A file of more bytes is refused with EFBIG. */
-  readonly limit?: number;
 }
 
 /** A file that a person named: it is its own root. */

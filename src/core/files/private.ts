@@ -1,6 +1,6 @@
 import { chmodSync, fchmodSync, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { fileErrorCode } from './reasons.js';
+import { unlessRefused } from './reasons.js';
 
 /** Modes of everything that Stemma writes: for its owner alone. Windows ignores them; there, the folder's access list protects what is in it. */
 export const privateFile = 0o600;
@@ -66,14 +66,12 @@ const isOpenToOthers = (stat: Stats): boolean => userId() !== undefined && (stat
  * the folder was made private when it was created.
  */
 export function makePrivate(path: string): void {
-  try {
+  unlessRefused(() => {
     // Changes the mode by path: opening and closing a database file would release SQLite's locks on it in this process.
     const stat = lstatSync(path);
     if (!(stat.isFile() || stat.isDirectory()) || !isOpenToOthers(stat) || stat.uid !== userId()) return;
     chmodSync(path, stat.mode & privateFolder);
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-  }
+  });
 }
 
 /**
@@ -81,11 +79,9 @@ export function makePrivate(path: string): void {
  * in it is left as it is, unless `always` is set.
  */
 export function makePrivateFolder(dir: string, { always = false } = {}): void {
-  try {
+  unlessRefused(() => {
     const isOpen = isOpenToOthers(lstatSync(dir));
     makePrivate(dir);
     if (isOpen || always) for (const name of readdirSync(dir)) makePrivate(join(dir, name));
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-  }
+  });
 }

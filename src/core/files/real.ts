@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { attempt } from '../base/index.js';
 import { fileErrorCode } from './reasons.js';
 
 /**
@@ -17,13 +18,7 @@ export function realPath(path: string): string {
 }
 
 /** As {@link realPath}; undefined if the file system refuses. */
-export function realPathIfExists(path: string): string | undefined {
-  try {
-    return realPath(path);
-  } catch {
-    return undefined;
-  }
-}
+export const realPathIfExists = (path: string): string | undefined => attempt(() => realPath(path));
 
 /** As {@link realPath}. If the end of the path does not exist, the existing part is resolved. */
 export function realPathOf(path: string): string {

@@ -17,12 +17,13 @@ const writeReasons: Readonly<Record<string, string>> = {
 /** Why the file system refused to write, in words. */
 export const writeReason = (error: unknown): string => writeReasons[fileErrorCode(error) ?? ''] ?? (error as Error).message;
 
-/** The result of `work`; undefined if the file system refuses. */
-export function unlessRefused<T>(work: () => T): T | undefined {
+/** The result of `work`; undefined if the file system refuses, for any reason or with one of these codes. */
+export function unlessRefused<T>(work: () => T, codes?: readonly string[]): T | undefined {
   try {
     return work();
   } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
+    const code = fileErrorCode(error);
+    if (code === undefined || codes?.includes(code) === false) throw error;
     return undefined;
   }
 }

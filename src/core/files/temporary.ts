@@ -1,8 +1,9 @@
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { attempt } from '../base/index.js';
 import { memoryFolders, thisSystem } from '../system/index.js';
-import { fileErrorCode } from './reasons.js';
+import { fileErrorCode, unlessRefused } from './reasons.js';
 
 /** The purpose of a temporary folder. It is part of the folder's name. */
 export type TemporaryKind = 'read' | 'follow' | 'repair' | 'rules';
@@ -13,11 +14,7 @@ const temporaryName = /^stemma-(?:read|follow|repair|rules)-(\d+-\d+)-\w+$/;
 export const processName = `${process.pid}-${numberSpace()}`;
 
 function numberSpace(): string {
-  try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
-  } catch {
-    return '0';
-  }
+  return attempt(() => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]) ?? '0';
 }
 
 /** Whether the process whose `processName` begins this name has ended. A process of another container counts as running. */
@@ -54,20 +51,7 @@ export function removeLeftovers(places: readonly string[]): void {
 }
 
 /** The names in a folder; none if it cannot be read. */
-export function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-    return [];
-  }
-}
+export const namesIn = (folder: string): string[] => unlessRefused(() => readdirSync(folder)) ?? [];
 
 /** Deletes a folder or a file, unless the file system refuses it: a folder of that name may belong to another user. */
-export function removeQuietly(path: string): void {
-  try {
-    rmSync(path, { recursive: true, force: true });
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-  }
-}
+export const removeQuietly = (path: string): void => unlessRefused(() => rmSync(path, { recursive: true, force: true }));

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { badRequest, StemmaError } from '../base/index.js';
 import { absolutePath } from './home.js';
 import { privateFile, privateFolder, restrictNew, setPermissions } from './private.js';
-import { fileErrorCode } from './reasons.js';
+import { fileErrorCode, unlessRefused } from './reasons.js';
 
 /**
  * Makes a folder and the missing folders above it, for their owner alone, and syncs the folders that received an entry.
@@ -120,12 +120,14 @@ export function renameDurably(from: string, to: string): void {
 }
 
 /** Syncs a file's bytes to the disk. @throws the error of the file system. */
-export function syncFile(path: string): void {
-  const file = openSync(path, 'r+');
+export const syncFile = (path: string): void => syncOpened(openSync(path, 'r+'));
+
+/** Syncs an open file or folder, and closes it. */
+function syncOpened(opened: number): void {
   try {
-    fsyncSync(file);
+    fsyncSync(opened);
   } finally {
-    closeSync(file);
+    closeSync(opened);
   }
 }
 
@@ -146,17 +148,7 @@ export async function syncFolderLater(dir: string): Promise<void> {
 const cannotSync = ['EISDIR', 'EPERM', 'EACCES', 'EINVAL', 'ENOTSUP'];
 
 /** Syncs the names in a folder to the disk, if the file system supports that. @throws the error of the disk (EIO ...). */
-export function syncFolder(dir: string): void {
-  let folder: number | undefined;
-  try {
-    folder = openSync(dir, 'r');
-    fsyncSync(folder);
-  } catch (error) {
-    if (!cannotSync.includes(fileErrorCode(error) ?? '')) throw error;
-  } finally {
-    if (folder !== undefined) closeSync(folder);
-  }
-}
+export const syncFolder = (dir: string): void => unlessRefused(() => syncOpened(openSync(dir, 'r')), cannotSync);
 
 function openNew(path: string): number {
   try {

@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { type PressedBlock, pressBlocks } from '../artifacts/index.js';
 import { packed } from '../chain/index.js';
-import type { FileBytes, ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOutline } from '../formats/index.js';
+import type { FileBytes, Granularity, ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOutline } from '../formats/index.js';
 import { importableFormats, outlined } from '../formats/index.js';
 import { metaBeside } from './beside.js';
 import { type FoundFile, type OpenFile, openFile, openMember } from './files.js';
@@ -14,7 +14,7 @@ import { formatOfFile } from './recognize.js';
 export interface AheadOrder extends Pick<FoundFile, 'root' | 'path' | 'bytes'> {
   /** The format that the caller names, if any. */
   readonly format?: string | undefined;
-  readonly granularity: PlanContext['granularity'];
+  readonly granularity: Granularity;
 }
 
 /** The outline of a commit, as it is stored. */
@@ -23,11 +23,8 @@ export type PackedOutline = Omit<StoredOutline, 'data'> & { readonly data: strin
 /** A planned commit without the content that is read on demand. */
 type PlannedFacts = Omit<PlannedCommit, 'entries' | 'elisions' | 'outline'> & { readonly outline: PackedOutline };
 
-/** The contents of neighboring commits of a plan, compressed together. */
-export interface CommitBlock extends PressedBlock {
-  /** The number of the first of these commits in the plan. */
-  readonly first: number;
-}
+/** The contents of neighboring commits of a plan, compressed together, with the number of the first of them. */
+export type CommitBlock = PressedBlock & { readonly first: number };
 
 /** What a new file becomes in a project that knows none of the records in `asked`. It can be sent between threads. */
 export interface ReadAhead {
@@ -146,13 +143,7 @@ export function openAhead(located: FoundFile, { bytes, size, modifiedAt, hash }:
 }
 
 /** The plan of a file that was read ahead. Content that a commit is asked for is read by planning the file again. */
-export function planAhead(
-  file: NewFile,
-  path: string,
-  format: ImportableFormat,
-  { plan }: ReadAhead,
-  { granularity }: Pick<PlanContext, 'granularity'>,
-): StorablePlan {
+export function planAhead(file: NewFile, path: string, format: ImportableFormat, { plan }: ReadAhead, granularity: Granularity): StorablePlan {
   let whole: ImportPlan | undefined;
   const again = (number: number): PlannedCommit => {
     whole ??= planNew(file, format, { path, granularity, known: { has: () => false } });

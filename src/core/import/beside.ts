@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { encodeText, parseJson } from '../base/index.js';
-import { fileErrorCode, type LocatedFile, listInside, readInside, statInside } from '../files/index.js';
+import { type LocatedFile, listInside, readInside, statInside, unlessRefused } from '../files/index.js';
 import { agentIn } from '../formats/index.js';
 import { eventFile, eventFolder, limits, readWhole } from './files.js';
 
@@ -8,13 +8,10 @@ import { eventFile, eventFolder, limits, readWhole } from './files.js';
 export function metaBeside(path: string): unknown {
   const beside = path.replace(/\.jsonl$/, '.meta.json');
   if (beside === path) return undefined;
-  try {
+  return unlessRefused(() => {
     if (!statInside(dirname(beside), basename(beside))) return metaInSession(path);
     return parseJson(readInside(dirname(beside), basename(beside), { limit: limits.side }).toString('utf8'));
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-    return undefined;
-  }
+  });
 }
 
 /** For older versions, which write no such file, takes the call from the session that started the subagent. */

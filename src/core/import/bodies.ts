@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { decodeText } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
-import { fileErrorCode, readInside } from '../files/index.js';
+import { readInside, unlessRefused } from '../files/index.js';
 import { type RawBody, readBodyIndex, takeBodies } from '../requests/index.js';
 import { type FoundFile, ioReason, limits, Unreadable } from './files.js';
 
@@ -61,10 +61,5 @@ export function importBodies(
 /** The text of a file in the same folder as another; undefined if it does not exist. */
 function textBeside({ root, path }: FoundFile, name: string): string | undefined {
   const file = join(dirname(path), name);
-  try {
-    return decodeText(readInside(root === path ? dirname(path) : root, file, { limit: limits.whole }));
-  } catch (error) {
-    if (fileErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  return unlessRefused(() => decodeText(readInside(root === path ? dirname(path) : root, file, { limit: limits.whole })), ['ENOENT']);
 }

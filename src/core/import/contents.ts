@@ -42,15 +42,14 @@ export function inBatches(commits: readonly StorableCommit[], blocks: readonly C
 }
 
 /** Content to store, with the outlines of its commits. */
-export interface PreparedUnit {
-  readonly outlines: readonly { readonly planned: StorableCommit; readonly outline: PackedOutline }[];
-  readonly block?: CommitBlock | undefined;
+export interface PreparedUnit extends Unit {
+  readonly outlines: readonly PackedOutline[];
 }
 
 /** Reads the entries of commits. Slow, so it happens outside of a transaction. */
-export const prepare = ({ commits, block }: Unit): PreparedUnit => ({
-  outlines: commits.map((planned) => ({ planned, outline: planned.outline ?? outlined(planned) })),
-  block,
+export const prepare = (unit: Unit): PreparedUnit => ({
+  ...unit,
+  outlines: unit.commits.map((planned) => planned.outline ?? outlined(planned)),
 });
 
 /** The stored content of a planned commit. */
@@ -60,13 +59,13 @@ export interface StoredContent extends Pick<StoredOutline, 'counts' | 'calls'> {
 }
 
 /** Stores the bytes of commits and their outlines. */
-export function putContents(chain: WriteChain, bytes: FileBytes, format: string, { outlines, block }: PreparedUnit): StoredContent[] {
+export function putContents(chain: WriteChain, bytes: FileBytes, format: string, { commits, block, outlines }: PreparedUnit): StoredContent[] {
   const options = { contentType: requireFormat(format).contentType, bulk: true };
   const together = block && chain.artifacts.putBlock(block, options);
-  return outlines.map(({ planned, outline }, at) => {
-    const { no, ref } = together?.[at] ?? chain.artifacts.put(readDelta(bytes, planned), options);
-    saveOutline(chain, no, format, outline.data);
-    return { no, ref, counts: outline.counts, calls: outline.calls };
+  return outlines.map(({ data, counts, calls }, at) => {
+    const { no, ref } = together?.[at] ?? chain.artifacts.put(readDelta(bytes, commits[at] as StorableCommit), options);
+    saveOutline(chain, no, format, data);
+    return { no, ref, counts, calls };
   });
 }
 

@@ -1,28 +1,17 @@
-import { StemmaError } from '../base/index.js';
 import type { OutputOf } from '../contract/index.js';
-import { filesUnder, ioReason, readEnds } from './files.js';
+import { type FoundFile, filesUnder, readEnds, unlessDamaged } from './files.js';
 import { mainDocumentOf, mayHold, withHolding } from './members.js';
 import { headLength, recognized } from './recognize.js';
 
 /** Detects the format of each file at and under the paths by its first bytes. Leaves out files of unknown formats. */
-export function detect(paths: readonly string[]): OutputOf<'import.detect'> {
-  return filesUnder(paths, mayHold).files.flatMap((file) => {
-    const { path, bytes } = file;
-    try {
-      if (mainDocumentOf(file) !== undefined) return [];
-      const held = withHolding(file, undefined, ({ format, members }) => ({
-        path,
-        format: format.id,
-        sessions: [...members].length,
-        bytes,
-        confidence: 1,
-      }));
-      if (held) return [held];
-      const best = recognized(readEnds(file, headLength).head, path);
-      return best ? [{ path, format: best.format.id, sessions: 1, bytes, confidence: best.confidence }] : [];
-    } catch (error) {
-      if (!(error instanceof StemmaError)) ioReason(error);
-      return [];
-    }
-  });
+export const detect = (paths: readonly string[]): OutputOf<'import.detect'> =>
+  filesUnder(paths, mayHold).files.flatMap((file) => unlessDamaged(() => detectOne(file)) ?? []);
+
+function detectOne(file: FoundFile): OutputOf<'import.detect'>[number] | undefined {
+  const { path, bytes } = file;
+  if (mainDocumentOf(file) !== undefined) return undefined;
+  const held = withHolding(file, undefined, ({ format, members }) => ({ format: format.id, sessions: [...members].length }));
+  if (held) return { path, bytes, ...held, confidence: 1 };
+  const best = recognized(readEnds(file, headLength).head, path);
+  return best && { path, bytes, format: best.format.id, sessions: 1, confidence: best.confidence };
 }

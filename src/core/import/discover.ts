@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
-import { decodeText, defined, isObject, type Json, parseJson, StemmaError, toTimestamp } from '../base/index.js';
+import { attempt, decodeText, defined, isObject, type Json, parseJson, toTimestamp } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { type FoundSession, type FoundSource, runtimes } from '../contract/index.js';
 import { type LocatedFile, listInside, readInside, repositoryAt } from '../files/index.js';
-import { type FoundFile, ioReason, openFile, readEnds, unlessUnreadable } from './files.js';
+import { type FoundFile, ioReason, readEnds, unlessDamaged, unlessUnreadable, withOpen } from './files.js';
 import { documentOf, isDatabaseFile, withHolding } from './members.js';
 import { type AgentRoot, formatOfAgent, historyFolders, placesInRepositories, sessionFiles, sortsByProject } from './places.js';
 import { recognized, refusalOf } from './recognize.js';
@@ -74,7 +74,7 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
       }
       const { head, tail } = readEnds(file, lookLength);
       const isImported = imported(file.path, file.bytes);
-      const problem = isImported || recognized(head, file.path) ? undefined : explainRefusal(file);
+      const problem = isImported || recognized(head, file.path) ? undefined : withOpen(file, refusalOf);
       const seen = format?.peek(head, tail) ?? {};
       yield {
         path: file.path,
@@ -94,18 +94,8 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
   }
 }
 
-function explainRefusal(located: LocatedFile): string {
-  const file = openFile(located, { held: 0 });
-  try {
-    return refusalOf(file);
-  } finally {
-    file.close();
-  }
-}
-
-function sessionsHeld(file: LocatedFile): number | undefined {
-  return readable(() => isDatabaseFile(file)) ? readable(() => withHolding(file, undefined, ({ members }) => [...members].length)) : undefined;
-}
+const sessionsHeld = (file: LocatedFile): number | undefined =>
+  unlessDamaged(() => (isDatabaseFile(file) ? withHolding(file, undefined, ({ members }) => [...members].length) : undefined));
 
 const maxReadBytes = 4 * 1024 * 1024;
 
@@ -120,7 +110,7 @@ function documentIn(file: FoundFile, imported: (path: string, bytes: number) => 
 }
 
 function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => boolean): FoundSession[] | undefined {
-  const found = readable(() =>
+  const found = unlessDamaged(() =>
     withHolding(file, undefined, ({ members }) =>
       [...members].map((member) => {
         const { path, bytes, modifiedAt } = documentOf(file, member);
@@ -135,16 +125,6 @@ function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => 
 
 const placedIn = (cwd: string | undefined): Pick<FoundSession, 'cwd' | 'repository'> =>
   cwd === undefined ? {} : { cwd, repository: repositoryAt(cwd) };
-
-/** The result of `read`; undefined for a file that is damaged or in use. The list continues without it, and an import reports it. */
-function readable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof StemmaError)) ioReason(error);
-    return undefined;
-  }
-}
 
 /** Counts the subagents beside a session, as Claude Code and Cline keep them. Subagents of other agents name their session inside their files. */
 function subagentsOf({ root, path }: LocatedFile): number {
@@ -183,10 +163,5 @@ function daysIn(age: Json | undefined): number | undefined {
 }
 
 /** The settings of an agent. A file that is missing or no JSON says nothing. */
-function settingsIn(root: string, path: string): Json | undefined {
-  try {
-    return parseJson(decodeText(readInside(root, path, { limit: maxSettingsBytes })));
-  } catch {
-    return undefined;
-  }
-}
+const settingsIn = (root: string, path: string): Json | undefined =>
+  attempt(() => parseJson(decodeText(readInside(root, path, { limit: maxSettingsBytes }))));

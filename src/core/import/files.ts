@@ -1,9 +1,19 @@
-import { closeSync, fstatSync, lstatSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { blake3Of, blake3OfParts, blake3Parts } from '../artifacts/index.js';
-import { StemmaError } from '../base/index.js';
+import { orUndefined, StemmaError } from '../base/index.js';
 import type { Skip } from '../contract/index.js';
-import { absolutePath, FileRefused, type LocatedFile, listInside, namedFile, openLocated, readLocated, statLocated } from '../files/index.js';
+import {
+  absolutePath,
+  FileRefused,
+  fillFrom,
+  type LocatedFile,
+  listInside,
+  namedFile,
+  openLocated,
+  readLocated,
+  statLocated,
+} from '../files/index.js';
 import { type FileBytes, importableFormats } from '../formats/index.js';
 
 export interface FoundFile extends LocatedFile {
@@ -185,17 +195,23 @@ export function openFile(located: LocatedFile, { upTo, held = usuallyHeld, hash,
   }
 }
 
+/** Does work with a file while it is open. By default, the file is read a part at a time. @throws Unreadable, and what `work` throws. */
+export function withOpen<T>(located: LocatedFile, work: (file: OpenFile) => T, options: ReadOptions = { held: 0 }): T {
+  const file = openFile(located, options);
+  try {
+    return work(file);
+  } finally {
+    file.close();
+  }
+}
+
 /** Whether a file is unchanged since its last import. False if it cannot be read: the import then says why. */
 export function isUnchanged(located: LocatedFile, { size, hash }: { readonly size: number; readonly hash: Buffer }): boolean {
-  let file: OpenFile | undefined;
   try {
-    file = openFile(located, { held: 0 });
-    return file.bytes.length === size && file.hash().equals(hash);
+    return withOpen(located, (file) => file.bytes.length === size && file.hash().equals(hash));
   } catch (error) {
     if (error instanceof Unreadable) return false;
     throw error;
-  } finally {
-    file?.close();
   }
 }
 
@@ -320,13 +336,8 @@ function readFully(fd: number, start: number, end: number): Uint8Array {
 }
 
 function fill(fd: number, bytes: Uint8Array, start: number): void {
-  readable(() => {
-    for (let done = 0; done < bytes.length; ) {
-      const read = readSync(fd, bytes, done, bytes.length - done, start + done);
-      if (read === 0) throw new Unreadable('it became shorter while it was read');
-      done += read;
-    }
-  });
+  const filled = readable(() => fillFrom(fd, bytes, start));
+  if (filled < bytes.length) throw new Unreadable('it became shorter while it was read');
 }
 
 function readable<T>(read: () => T, path?: string): T {
@@ -346,6 +357,9 @@ export function unlessUnreadable<T>(read: () => T): T | undefined {
     return undefined;
   }
 }
+
+/** As `unlessUnreadable`; undefined also for a file that is damaged or in use. */
+export const unlessDamaged = <T>(read: () => T): T | undefined => orUndefined(() => unlessUnreadable(read));
 
 /** The first and the last bytes of a file. */
 export function readEnds(file: LocatedFile, length: number): { readonly head: Uint8Array; readonly tail: Uint8Array } {
@@ -370,8 +384,7 @@ export function readRange(file: LocatedFile, start: number, end: number): Uint8A
 
 function readAt(fd: number, start: number, end: number): Uint8Array {
   const bytes = Buffer.alloc(Math.max(0, end - start));
-  const read = readSync(fd, bytes, 0, bytes.length, start);
-  return bytes.subarray(0, read);
+  return bytes.subarray(0, fillFrom(fd, bytes, start));
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 // What became of a context that agents were asked to continue.
 import { existsSync } from 'node:fs';
-import { type ContextId, StemmaError } from '../base/index.js';
+import { type ContextId, orUndefined } from '../base/index.js';
 import { findCommit, type ReadChain, readParsed } from '../chain/index.js';
 import type { CommitPlace } from '../contract/index.js';
 import { isHidden } from '../formats/index.js';
@@ -27,15 +27,10 @@ type Ends = NonNullable<CommitPlace['handed']>['ends'];
 /** How a commit ends: with a reply, a prompt, or in the middle of the work with tools. Only what a model sees counts. */
 function classifyEnd(chain: ReadChain, { artifact, format, type }: ReturnType<typeof findCommit>): Ends {
   if (type !== 'delta') return 'reply';
-  try {
-    const last = readParsed(chain, artifact, format).entries.findLast((entry) => !isHidden(entry));
-    if (last?.kind === 'tool_call' || last?.kind === 'tool_result') return 'work';
-    return last?.role === 'user' ? 'prompt' : 'reply';
-  } catch (error) {
-    // Its content is damaged, or not on this machine.
-    if (error instanceof StemmaError) return 'reply';
-    throw error;
-  }
+  // Undefined also if its content is damaged, or not on this machine.
+  const last = orUndefined(() => readParsed(chain, artifact, format).entries.findLast((entry) => !isHidden(entry)));
+  if (last?.kind === 'tool_call' || last?.kind === 'tool_result') return 'work';
+  return last?.role === 'user' ? 'prompt' : 'reply';
 }
 
 /** Whether a session of an agent has a file that this machine wrote or imported, and that is gone. */

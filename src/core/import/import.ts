@@ -33,6 +33,19 @@ import { amongWaiting, planAmong } from './waiting.js';
 const nothing: FileResult = { commits: 0, entries: 0, tips: [], sessions: 0, skipped: [], notes: [] };
 const isNothing = ({ tips, skipped, notes }: FileResult): boolean => tips.length + skipped.length + notes.length === 0;
 
+/** The results of several files as one. */
+export function joinResults(results: readonly FileResult[]): FileResult {
+  const sum = (count: 'commits' | 'entries' | 'sessions'): number => results.reduce((total, result) => total + result[count], 0);
+  return {
+    sessions: sum('sessions'),
+    commits: sum('commits'),
+    entries: sum('entries'),
+    skipped: results.flatMap(({ skipped }) => skipped),
+    notes: results.flatMap(({ notes }) => notes),
+    tips: results.flatMap(({ tips }) => tips),
+  };
+}
+
 /** How to import the conversations of a file that its agent may still write. */
 export interface HeldPortion extends Pick<Portion, 'last' | 'signed'> {
   /** Returns the part of a conversation to import, or undefined. The file itself is stored once all conversations are imported completely. */
@@ -82,13 +95,11 @@ export function importHolding(
       const [unread, unknown] = part || members ? [[], []] : [holding.unread?.() ?? [], holding.unknown?.() ?? []];
       const isRead = part || unread.length + unknown.length > 0 || !results.every(isNothing);
       const empty = isRead ? [] : [{ path, line: 0, reason: 'it holds no messages, so nothing of it was read' }];
+      const all = joinResults(results);
       return {
-        commits: results.reduce((sum, result) => sum + result.commits, 0),
-        entries: results.reduce((sum, result) => sum + result.entries, 0),
-        sessions: results.reduce((sum, result) => sum + result.sessions, 0),
-        tips: results.flatMap((result) => result.tips),
-        skipped: [...results.flatMap((result) => result.skipped), ...unread.map((one) => ({ path, ...one }))],
-        notes: [...results.flatMap((result) => result.notes), ...whole, ...unknown.map((one) => ({ path, ...one })), ...empty],
+        ...all,
+        skipped: [...all.skipped, ...unread.map((one) => ({ path, ...one }))],
+        notes: [...all.notes, ...whole, ...unknown.map((one) => ({ path, ...one })), ...empty],
       };
     };
     return withHolding(located, asked, work, (beside) => (members ? undefined : unchanged(chain, located, beside)));
@@ -238,7 +249,7 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
     const calls = before || plan.side.length === 0 ? undefined : readCalls({ bytes, whole: file.whole, format: plan.format });
     const about = { plan, grown, calls, waiting, signed: asked.signed, last: asked.last };
     const stored = store(chain, { found, file, hash, ...about }, since(chain, path, { before, version, tracked }), contentIsRead);
-    return origin ? withOrigin(stored, origin) : stored;
+    return origin ? { ...joinResults([origin, stored]), sessions: stored.sessions, tips: stored.tips } : stored;
   } catch (error) {
     if (error instanceof Outdated) return undefined;
     if (!(error instanceof Unreadable)) contentIsRead();
@@ -308,7 +319,7 @@ export function importRead(chain: WriteChain, found: FoundFile, read: ReadAhead,
     if (!tracked.isStillTrue([])) return undefined;
     const { bytes, whole } = file;
     const calls = read.plan.side.length === 0 ? undefined : readCalls({ bytes, whole, format: format.id });
-    const plan = planAhead(file, path, format, read, { granularity });
+    const plan = planAhead(file, path, format, read, granularity);
     const about = { plan, blocks: read.blocks, grown: undefined, calls, waiting, last: undefined, recorder: group?.recorder, meanwhile };
     const hash = Buffer.from(read.hash);
     const contentIsRead = (): void => {
@@ -354,14 +365,6 @@ function importOrigin(chain: WriteChain, path: string, name: string, { format, g
   const file = { ...origin, ...readSize(origin) };
   return importHolding(chain, file, format, granularity) ?? importFile(chain, file, format, granularity, {}, [...behind, path]);
 }
-
-const withOrigin = (own: FileResult, origin: FileResult): FileResult => ({
-  ...own,
-  commits: own.commits + origin.commits,
-  entries: own.entries + origin.entries,
-  skipped: [...origin.skipped, ...own.skipped],
-  notes: [...origin.notes, ...own.notes],
-});
 
 /** Whether a commit or an object of the source was lost with damage. */
 const hasLost = (chain: ReadChain, { no }: SourceRow): boolean =>

@@ -4,7 +4,7 @@ import { type ContextRow, commitAt, findCommit, holderOf, type ReadChain, readPa
 import { namedFile, statLocated } from '../files/index.js';
 import { commandIn, type FileBytes, type ParsedEntry, promptAt, recordOfKey, requireFormat } from '../formats/index.js';
 import type { StorableCommit, StorablePlan } from './ahead.js';
-import { openFile, unlessUnreadable } from './files.js';
+import { type OpenFile, unlessUnreadable, withOpen } from './files.js';
 import { contiguous, joined, storeSide } from './pieces.js';
 import { saveSource } from './sources.js';
 
@@ -33,20 +33,18 @@ export function storeWritten(chain: WriteChain, { id, path, format, sessionId, c
     chain.artifacts.transaction(() => noteContinued(chain, sessionId, findCommit(chain, id).seq));
     return;
   }
-  const file = openFile(namedFile(path));
-  try {
-    const hash = file.hash();
-    const size = file.bytes.length;
+  const store = ({ bytes, hash: hashOf }: OpenFile): void => {
+    const hash = hashOf();
+    const size = bytes.length;
     chain.artifacts.transaction(() => {
       const { seq } = findCommit(chain, id);
       noteContinued(chain, sessionId, seq);
-      const pieces = storeSide(chain, file.bytes, [{ start: 0, end: size }]);
+      const pieces = storeSide(chain, bytes, [{ start: 0, end: size }]);
       const whole = { size, hash, resumeAt: size, resumeHash: hash };
       saveSource(chain, { replaces: undefined, path, format, ...whole, sessionId, title: null, cwd, tips: [seq], pieces });
     });
-  } finally {
-    file.close();
-  }
+  };
+  withOpen(namedFile(path), store, {});
 }
 
 /** The newest files that were written for agents and changed since a time, the oldest first. A file that does not exist any more is left out. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
-import { decodeText, inWords, parseJson } from '../base/index.js';
+import { attempt, decodeText, inWords, parseJson } from '../base/index.js';
 import { absolutePath, type LocatedFile, readInside, statInside, statLocated, statNamed } from '../files/index.js';
 import {
   type DatabaseRows,
@@ -16,7 +16,7 @@ import {
 } from '../formats/index.js';
 import { RowTooLarge, withForeign } from '../store/index.js';
 import { findStateFolder, folderOf } from './beside.js';
-import { databaseEndings, type FoundFile, hasDocumentEnding, limits, openFile, readEnds, readWhole, Unreadable, unlessUnreadable } from './files.js';
+import { databaseEndings, type FoundFile, hasDocumentEnding, limits, readEnds, readWhole, Unreadable, unlessUnreadable, withOpen } from './files.js';
 import { certainFormat, headLength, readHead, recognized, sortedHead } from './recognize.js';
 
 const magic = Buffer.from('SQLite format 3\0');
@@ -36,11 +36,7 @@ export const memberPrefix = (file: string): string => `${file}${seam}`;
 function memberIn(path: string): { readonly file: string; readonly id: string } | undefined {
   const at = path.lastIndexOf(seam);
   if (at < 0 || existsSync(path)) return undefined;
-  try {
-    return { file: path.slice(0, at), id: decodeURIComponent(path.slice(at + 1)) };
-  } catch {
-    return undefined;
-  }
+  return attempt(() => ({ file: path.slice(0, at), id: decodeURIComponent(path.slice(at + 1)) }));
 }
 
 /** Divides paths into conversations, grouped by their file, and all others: files and folders. */
@@ -113,17 +109,15 @@ export function withHolding<T>(
     const told = format?.exports?.members(folder.bytes, folder.path);
     return told && format?.exports && work({ format, keeps: format.exports.keeps, members: told, files: folder.files });
   }
-  for (const format of own) {
-    const held = inDocument(file, format, work, known);
-    if (held) return held.result;
-  }
+  const heldBy = (formats: readonly ImportableFormat[]): T | undefined => {
+    for (const format of formats) {
+      const held = inDocument(file, format, work, known);
+      if (held !== undefined) return held;
+    }
+    return undefined;
+  };
   // The beginning of a document can look like that of another, and its name can come at its end.
-  const others = asked || isWhole(head) ? [] : readersOfSorted(file, readersOf).filter((format) => !own.includes(format));
-  for (const format of others) {
-    const held = inDocument(file, format, work, known);
-    if (held) return held.result;
-  }
-  return undefined;
+  return heldBy(own) ?? heldBy(asked || isWhole(head) ? [] : readersOfSorted(file, readersOf).filter((format) => !own.includes(format)));
 }
 
 /** Whether a file of lines holds conversations, as `withHolding` says. A file whose first bytes make its format certain is not opened again. */
@@ -136,7 +130,7 @@ function inDocument<T>(
   format: ImportableFormat,
   work: (holding: Holding) => T,
   known: (beside: readonly string[]) => T | undefined,
-): { readonly result: T } | undefined {
+): T | undefined {
   const { path } = file;
   const { exports } = format;
   if (!exports) return undefined;
@@ -144,15 +138,15 @@ function inDocument<T>(
   const together = exports.together?.(path);
   const beside = together?.main === path ? together.others.filter((other) => isBeside(path, other)) : [];
   const answer = known(beside);
-  if (answer !== undefined) return { result: answer };
+  if (answer !== undefined) return answer;
   const large = inLargeDocument(file, exports, (told, bytes) => work({ format, keeps, members: told, files: () => [{ path, bytes }] }));
-  if (large) return large;
+  if (large !== undefined) return large;
   const isArchive = exports.endings?.some((ending) => path.endsWith(ending)) ?? false;
   const bytes = readWhole(file, isArchive ? limits.whole : limits.document);
   const read = new Map(beside.map((other) => [other, readInside(dirname(path), other, { limit: limits.whole })] as const));
   const found = exports.members(bytes, path, read);
   const files = [{ path, bytes }, ...[...read].map(([other, content]) => ({ path: other, bytes: content }))];
-  return found && { result: work({ format, keeps, members: found, files: () => files, unread: () => exports.unread?.(bytes) ?? [] }) };
+  return found && work({ format, keeps, members: found, files: () => files, unread: () => exports.unread?.(bytes) ?? [] });
 }
 
 /** Whether the first record of a file is whole in its beginning, so that the rest of the file does not say more about its kind. */
@@ -161,13 +155,8 @@ const isWhole = (head: Uint8Array): boolean => parseJson(decodeText(head).split(
 /** The readers of a document whose members are in another order. */
 function readersOfSorted(file: LocatedFile, readersOf: (beginning: Uint8Array) => ImportableFormat[]): readonly ImportableFormat[] {
   if ((statLocated(file)?.size ?? 0) > maxWholeBytes || recognized(readEnds(file, headLength).head, file.path)) return [];
-  const open = openFile(file, { held: 0 });
-  try {
-    const sorted = sortedHead(open.bytes);
-    return sorted ? readersOf(sorted.subarray(0, documentHead)) : [];
-  } finally {
-    open.close();
-  }
+  const sorted = withOpen(file, ({ bytes }) => sortedHead(bytes));
+  return sorted ? readersOf(sorted.subarray(0, documentHead)) : [];
 }
 
 /**
@@ -178,17 +167,16 @@ function inLargeDocument<T>(
   file: LocatedFile,
   { membersInFile }: DocumentReader,
   work: (members: readonly Member[], bytes: FileBytes) => T,
-): { readonly result: T } | undefined {
+): T | undefined {
   if (!membersInFile || (statLocated(file)?.size ?? 0) <= maxWholeBytes) return undefined;
-  const open = openFile(file, { held: 0 });
-  try {
-    const members = membersInFile(open.bytes);
-    return members && { result: work(members, open.bytes) };
-  } catch (error) {
-    throw error instanceof ShellTooLarge ? new Unreadable(error.message) : error;
-  } finally {
-    open.close();
-  }
+  return withOpen(file, ({ bytes }) => {
+    try {
+      const members = membersInFile(bytes);
+      return members && work(members, bytes);
+    } catch (error) {
+      throw error instanceof ShellTooLarge ? new Unreadable(error.message) : error;
+    }
+  });
 }
 
 /** The main document that a document belongs to, if it is in the same folder. */

@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
-import { badRequest, type ContextId, inWords } from '../base/index.js';
+import { badRequest, inWords } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
-import type { ImportProgress, ImportResult, InputOf, Skip } from '../contract/index.js';
+import type { ImportProgress, ImportResult, InputOf } from '../contract/index.js';
 import { type Granularity, importableFormats } from '../formats/index.js';
 import { openRecorder } from '../usage/index.js';
 import { type AheadOrder, type FilesAhead, isReadAhead } from './ahead.js';
 import { importBodies, splitBodies } from './bodies.js';
 import { type FoundFile, filesUnder } from './files.js';
-import { type Group, GroupFailed, importFile, importHolding, importRead } from './import.js';
+import { type Group, GroupFailed, importFile, importHolding, importRead, joinResults } from './import.js';
 import { byMapping } from './mapping.js';
 import { mayHold, membersNamed } from './members.js';
 import { importedPaths } from './sources.js';
@@ -25,24 +25,16 @@ type StartReading = (orders: readonly AheadOrder[]) => FilesAhead;
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
 export function* importPaths(chain: WriteChain, input: ImportInput, threads?: StartReading): Generator<ImportProgress, ImportResult> {
-  const asked = input.mapping
-    ? byMapping(input.mapping)
-    : input.format === undefined
-      ? undefined
-      : importableFormats.find((format) => format.id === input.format);
+  const asked = input.mapping ? byMapping(input.mapping) : importableFormats.find(({ id }) => id === input.format);
   if (input.format !== undefined && !asked)
-    throw badRequest(
-      'format',
-      `${inWords(input.format)} cannot be imported; the formats are ${importableFormats.map((format) => format.id).join(', ')}`,
-    );
+    throw badRequest('format', `${inWords(input.format)} cannot be imported; the formats are ${importableFormats.map(({ id }) => id).join(', ')}`);
   const startedAt = chain.clock();
   yield { phase: 'finding', done: 0, total: 0, bytes: 0 };
   const { files: found, skipped } = filesOf(input.paths);
   const { bodies, others } = splitBodies(found);
   const files = importOrder(others);
-  const notes: Skip[] = [];
-  const tips = new Set<ContextId>();
-  let [sessions, commits, entries, bytes] = [0, 0, 0, 0];
+  const results: FileResult[] = [];
+  let bytes = 0;
   const granularity = input.granularity ?? 'turn_boundary';
   const ahead = input.mapping ? undefined : readingAhead(chain, files, threads, { format: asked?.id, granularity });
   const importOne = (file: FoundFile, group?: Group): FileResult => {
@@ -56,13 +48,8 @@ export function* importPaths(chain: WriteChain, input: ImportInput, threads?: St
     for (let done = 0; done < files.length; ) {
       yield { phase: 'storing', done, total: files.length, bytes, path: (files[done] as FoundFile).path };
       for (const result of importSome(chain, groupAt(files, done), importOne, ahead)) {
-        sessions += result.sessions;
-        commits += result.commits;
-        entries += result.entries;
+        results.push(result);
         bytes += (files[done] as FoundFile).bytes;
-        skipped.push(...result.skipped);
-        notes.push(...result.notes);
-        for (const tip of result.tips) tips.add(tip);
         done += 1;
       }
     }
@@ -71,18 +58,15 @@ export function* importPaths(chain: WriteChain, input: ImportInput, threads?: St
   }
   const calls = importBodies(chain, bodies);
   bytes += bodies.reduce((sum, file) => sum + file.bytes, 0);
-  skipped.push(...calls.skipped);
-  notes.push(...calls.notes);
   yield { phase: 'done', done: files.length, total: files.length, bytes };
+  const all = joinResults(results);
   return {
     ...(bodies.length > 0 && { requests: calls.requests }),
-    sessions,
-    commits,
-    entries,
+    ...all,
     bytes,
-    skipped,
-    notes,
-    tips: [...tips],
+    skipped: [...skipped, ...all.skipped, ...calls.skipped],
+    notes: [...all.notes, ...calls.notes],
+    tips: [...new Set(all.tips)],
     ms: Math.max(0, chain.clock() - startedAt),
   };
 }

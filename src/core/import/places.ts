@@ -40,12 +40,7 @@ const taskFolders: Place = {
 
 const places: Readonly<Record<SourceAgent, Place>> = {
   'claude-code': { format: 'claude-code-v1', folders: ['projects'], session: /^[^/]+\/(?!agent-)[^/]+\.jsonl$/, depth: 1, byProject: true },
-  codex: {
-    format: 'codex-v1',
-    folders: ['sessions', 'archived_sessions'],
-    session: /(^|\/)rollout-[^/]+\.jsonl(\.zst)?$/,
-    depth: 3,
-  },
+  codex: { format: 'codex-v1', folders: ['sessions', 'archived_sessions'], session: /(^|\/)rollout-[^/]+\.jsonl(\.zst)?$/, depth: 3 },
   gemini: { format: 'gemini-v1', folders: ['tmp'], session: /^[^/]+\/chats\/session-[^/]+\.jsonl?$/, depth: 2, byProject: true },
   // One database holds all sessions. Clones, tools and logs beside it are ignored.
   opencode: { format: 'opencode-v1', folders: ['opencode.db'], session: /^$/, depth: 0 },
@@ -79,12 +74,7 @@ const places: Readonly<Record<SourceAgent, Place>> = {
   // A conversation is a folder with a state and a file for each event, which are read together.
   openhands: { format: 'mapped-v1', folders: ['conversations'], session: /^[^/]+\/base_state\.json$/, depth: 1 },
   kimi: { format: 'mapped-v1', folders: ['sessions'], session: /^[^/]+\/[^/]+\/agents\/[^/]+\/wire\.jsonl$/, depth: 4 },
-  antigravity: {
-    format: 'mapped-v1',
-    folders: ['brain'],
-    session: /^[^/]+\/\.system_generated\/logs\/transcript\.jsonl$/,
-    depth: 3,
-  },
+  antigravity: { format: 'mapped-v1', folders: ['brain'], session: /^[^/]+\/\.system_generated\/logs\/transcript\.jsonl$/, depth: 3 },
   amp: { format: 'mapped-v1', folders: ['threads'], session: /^T-[^/]+\.json$/, depth: 0 },
   continue: { format: 'mapped-v1', folders: ['sessions'], session: /^(?!sessions\.json$)[^/]+\.json$/, depth: 0 },
   kiro: { format: 'mapped-v1', folders: ['data.sqlite3'], session: /^$/, depth: 0 },
