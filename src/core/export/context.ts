@@ -51,8 +51,8 @@ export type Exported = OutputOf<'export.context'>;
 /** Exports a context as text or to a new file. @throws NOT_FOUND for the commit, BAD_REQUEST for the format, CONFLICT if the file exists. */
 export function exportContext(chain: ReadChain, input: ExportInput): Exported {
   const target = requireTarget(input.format);
-  const document = documentFor(chain, target, input);
-  return deliver(chain, document ? renderDocument(document) : renderWhole(rendered(chain, formatIn(target), input)), target, input);
+  const source = sourceOf(chain, target, input);
+  return deliver(chain, source.doc ? renderDocument(source) : renderWhole(rendered(chain, source.format, input)), target, input);
 }
 
 /**
@@ -62,8 +62,8 @@ export function exportContext(chain: ReadChain, input: ExportInput): Exported {
 export async function exportRedacted(chain: ReadChain, input: ExportInput): Promise<Exported> {
   const target = requireTarget(input.format);
   const redact = redactor(findingsOf(chain), { ipAddresses: input.redactIps === true });
-  const document = documentFor(chain, target, input);
-  const rendering = document ? await redactDocument(document, redact) : await redactWhole(chain, formatIn(target), input, redact);
+  const source = sourceOf(chain, target, input);
+  const rendering = source.doc ? await redactDocument(source, redact) : await redactWhole(chain, source.format, input, redact);
   const written = new Map<string, number>();
   function* noted(): Generator<string | Uint8Array> {
     for (const part of rendering.parts) {
@@ -99,18 +99,16 @@ interface DocumentExport {
   readonly content: DocumentContent;
 }
 
-/** The document to write. Undefined for a format, and for a context that is in the document's own format already: its bytes are copied. */
-function documentFor(chain: ReadChain, { doc, format }: ExportTarget, { id, stop }: ExportInput): DocumentExport | undefined {
-  if (!doc) return undefined;
+/** The document or the format to write. A context that is in the format of a document already is no document: its bytes are copied. */
+function sourceOf(
+  chain: ReadChain,
+  target: ExportTarget,
+  { id, stop }: ExportInput,
+): DocumentExport | { readonly doc?: undefined; readonly format: Format } {
+  if (!target.doc) return target;
+  const { doc, format } = target;
   const way = walk(chain, findCommit(chain, id), stop);
-  if (format && way.contributing.every((step) => step.format === format.id)) return undefined;
-  return { doc, content: readContent(chain, way) };
-}
-
-/** The format of a target that is not a document. */
-function formatIn({ doc, format }: ExportTarget): Format {
-  if (!format) throw new Error(`${doc?.id} is a document`);
-  return format;
+  return format && way.contributing.every((step) => step.format === format.id) ? { format } : { doc, content: readContent(chain, way) };
 }
 
 function renderDocument({ doc, content }: DocumentExport): Rendering {
@@ -231,17 +229,11 @@ function* inDatabase(chain: ReadChain, parts: Rendering['parts'], { format }: Ex
   if (!format?.sessionTables && !format?.pack) return yield* parts;
   const lines = Buffer.concat([...parts].map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   const sessionId = chain.newId();
+  const ids = { sessionId, newId: seededIds(`${id}\0${sessionId}`) };
   if (format.pack) {
     const tip = findCommit(chain, id);
-    return yield format.pack(lines, {
-      sessionId,
-      newId: seededIds(`${id}\0${sessionId}`),
-      now: toTimestamp(tip.createdAt),
-      ...callsKnown(chain, tip),
-    });
-  }
-  if (format.sessionTables)
-    yield databaseBytes(format.sessionTables(lines, { sessionId, newId: seededIds(`${id}\0${sessionId}`), now: toTimestamp(chain.clock()) }));
+    yield format.pack(lines, { ...ids, now: toTimestamp(tip.createdAt), ...callsKnown(chain, tip) });
+  } else if (format.sessionTables) yield databaseBytes(format.sessionTables(lines, { ...ids, now: toTimestamp(chain.clock()) }));
 }
 
 function writeOrReturn(parts: Iterable<Uint8Array>, target: ExportTarget, { path, dryRun }: ExportInput): Pick<Exported, 'path' | 'text' | 'data'> {

@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { badRequest, inWords, type Timestamp, toTimestamp } from '../base/index.js';
 import { type ContextRow, findCommit, type ReadChain } from '../chain/index.js';
 import { type InputOf, type OutputOf, type Runtime, runtimes } from '../contract/index.js';
-import { absolutePath, fileErrorCode, makeFolders, readInside, writeNew } from '../files/index.js';
+import { absolutePath, makeFolders, readInside, unlessRefused, writeNew } from '../files/index.js';
 import { opencodeId, requireFormat } from '../formats/index.js';
 import type { AgentRoot } from '../import/index.js';
 import { commandLine, inWsl, isOnNetwork, pathRules, type System, shellOf, thisSystem, type WslFolder, wslHomeOf, wslPath } from '../system/index.js';
@@ -209,14 +209,8 @@ const maxPathLength = 64 * 1024;
 /** The folder of Gemini CLI for a working directory, existing or not: its name, with a number if that name is taken. */
 function projectFolder({ root, cwd }: Place): string {
   const all = join(root, 'tmp');
-  const ownerOf = (folder: string): string | undefined => {
-    try {
-      return readInside(all, join(folder, ownerFile), { limit: maxPathLength }).toString('utf8').trim();
-    } catch (error) {
-      if (fileErrorCode(error) === undefined) throw error;
-      return undefined;
-    }
-  };
+  const ownerOf = (folder: string): string | undefined =>
+    unlessRefused(() => readInside(all, join(folder, ownerFile), { limit: maxPathLength }).toString('utf8').trim());
   const folders = existsSync(all) ? readdirSync(all) : [];
   const own = folders.find((folder) => ownerOf(folder) === resolve(cwd));
   if (own !== undefined) return join(all, own);

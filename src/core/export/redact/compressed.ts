@@ -25,10 +25,7 @@ const cut = { finishFlush: constants.Z_SYNC_FLUSH };
 const zlib: Packing = { unpack: (bytes, most) => inflateSync(bytes, { ...cut, maxOutputLength: most }), pack: deflateSync };
 const packings: Readonly<Record<string, Packing>> = {
   '\x1f': { unpack: (bytes, most) => gunzipSync(bytes, { ...cut, maxOutputLength: most }), pack: gzipSync },
-  '\x28': {
-    unpack: (bytes, most) => unzstd(bytes, { finishFlush: constants.ZSTD_e_flush, maxOutputLength: most }),
-    pack: zstdCompressSync,
-  },
+  '\x28': { unpack: (bytes, most) => unzstd(bytes, { finishFlush: constants.ZSTD_e_flush, maxOutputLength: most }), pack: zstdCompressSync },
   '\x78': zlib,
 };
 

@@ -4,14 +4,9 @@ import type { NamedText, Replacing } from './texts.js';
 
 /** Members whose value names the secret in the member `value` of the same object. */
 export const namesBeside: readonly string[] = ['name', 'key', 'header'];
-/** The strings of JSON or of JSON lines, with their names. */
-export function* namedStrings(json: string): Generator<NamedText> {
-  for (const { text, name } of stringsOf(json)) yield { text, name };
-}
-
 /** Replaces strings in JSON or JSON lines, and seals over changed content by the format's invalid seal. All other bytes stay. */
 export function replaceStrings(json: string, redact: Replacing, seals: Seals = {}): string {
-  const strings = stringsOf(json);
+  const strings = namedStrings(json);
   const changed = strings.map(({ text, name }) => redact.replace(text, name));
   const broken = brokenSeals(json, strings, changed, seals);
   const parts: string[] = [];
@@ -32,8 +27,8 @@ interface JsonString extends NamedText {
   readonly to: number;
 }
 
-/** The strings of JSON, found by their quotes: a regular expression would run out of stack in a long one. */
-function stringsOf(json: string): JsonString[] {
+/** The strings of JSON or of JSON lines, with their names. Found by their quotes: a regular expression would run out of stack in a long one. */
+export function namedStrings(json: string): readonly JsonString[] {
   const strings: JsonString[] = [];
   for (let from = json.indexOf('"'); from !== -1; ) {
     let end = json.indexOf('"', from + 1);

@@ -1,18 +1,9 @@
-import {
-  badRequest,
-  canonicalJson,
-  decodeText,
-  type EntryKey,
-  encodeText,
-  isObject,
-  type Json,
-  type JsonObject,
-  stringAt,
-} from '../../base/index.js';
+import { canonicalJson, decodeText, type EntryKey, encodeText, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { digest } from '../digest.js';
 import type { ParsedDelta, ParsedEntry, Problem, WritableEntry, WriteOptions } from '../format.js';
 import { answered, called, pictured, said, thought, type UnplacedEntry } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
+import { entriesUpTo } from '../shared/keys.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens } from '../shared/tokens.js';
 import { acceptable } from './acceptable.js';
@@ -49,12 +40,8 @@ export function concatDocuments(deltas: readonly Uint8Array[]): Uint8Array {
 }
 
 /** The document up to and including the entry. @throws BAD_REQUEST where the delta has no such entry. */
-export function cutDocument(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
-  const { document } = read(delta);
-  const at = readEntries(document).findIndex((entry) => entry.key === lastKept);
-  if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
-  return writeDocument(readEntries(document).slice(0, at + 1), { keepsOpen: true });
-}
+export const cutDocument = (delta: Uint8Array, lastKept: EntryKey): Uint8Array =>
+  writeDocument(entriesUpTo(parseDocument(delta).entries, lastKept), { keepsOpen: true });
 
 /** 1 if the bytes begin like such a document, else 0. */
 export function recognizeDocument(head: Uint8Array): number {

@@ -1,5 +1,6 @@
 import type { WritableEntry } from '../format.js';
 import { callBlock } from '../shared/anthropic-blocks.js';
+import { base64Of } from '../shared/groups.js';
 import { textParts } from '../shared/result-parts.js';
 
 /** A block of a message on the wire, with only the fields that this file reads. */
@@ -129,7 +130,6 @@ function paired(drafts: readonly Draft[], keepsOpen: boolean): Draft[] {
   const results = unanswered.map((block) => ({ type: 'tool_result', tool_use_id: block.id as string, content: interrupted, is_error: true }));
   return results.length === 0 ? kept : [...kept, { role: 'user', id: undefined, attachment: false, blocks: results }];
 }
-/** Whether the block is the result of a call. */
 export const isResult = ({ type }: WireBlock): boolean => type === 'tool_result';
 /** The runtime's placeholder for an empty message. */
 export const noContent = '(no content)';
@@ -163,9 +163,9 @@ function writeBlock(entry: WritableEntry): WireBlock | undefined {
     }
     case 'image': {
       if (!entry.media) return isBlock(entry.result) ? entry.result : { type: 'text', text: entry.text ?? '[image]' };
-      const { mediaType, bytes } = entry.media;
-      const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-      return { type: mediaType.startsWith('image/') ? 'image' : 'document', source: { type: 'base64', media_type: mediaType, data } };
+      const { mediaType } = entry.media;
+      const source = { type: 'base64', media_type: mediaType, data: base64Of(entry.media) };
+      return { type: mediaType.startsWith('image/') ? 'image' : 'document', source };
     }
     case 'event':
       return isBlock(entry.result) ? entry.result : undefined;

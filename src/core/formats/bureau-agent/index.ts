@@ -1,9 +1,10 @@
 // bureau-agent: the messages of Bureau's own agent loop, a CBOR array of {Role, Content: blocks} in the core deterministic encoding.
 // Joining deltas merges the heads of the arrays and copies the messages byte for byte.
 // parse.ts reads and writes a message. Field names are those of the Go structs, matched without case and underscores.
-import { badRequest, type EntryKey } from '../../base/index.js';
+import type { EntryKey } from '../../base/index.js';
 import type { Format, ParsedDelta } from '../format.js';
 import { encodeCbor, readArray, spliceArrays } from '../shared/cbor.js';
+import { entriesUpTo } from '../shared/keys.js';
 import { isMessage, messageEntries, writeMessages } from './parse.js';
 
 export const bureauAgent: Format = {
@@ -19,12 +20,7 @@ export const bureauAgent: Format = {
   parse,
   write: (entries) => encodeCbor(writeMessages(entries)),
   concat: spliceArrays,
-  cut: (delta, lastKept) => {
-    const { entries } = parse(delta);
-    const at = entries.findIndex((entry) => entry.key === lastKept);
-    if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
-    return encodeCbor(writeMessages(entries.slice(0, at + 1)));
-  },
+  cut: (delta, lastKept) => encodeCbor(writeMessages(entriesUpTo(parse(delta).entries, lastKept))),
 };
 
 function parse(delta: Uint8Array): ParsedDelta {

@@ -1,7 +1,7 @@
 import { defined, type EntryKey, isObject, type JsonObject, parseJson, stringAt, type Timestamp } from '../../base/index.js';
 import { type Kind, kinds, type Role, roles } from '../../contract/index.js';
 import type { ParsedEntry } from '../format.js';
-import { pictured } from '../shared/drafts.js';
+import { answered, pictured, type UnplacedEntry } from '../shared/drafts.js';
 import { countTokens } from '../shared/tokens.js';
 import type { CardLine } from './schema.js';
 import { spacedJson, textOfContent } from './schema-texts.js';
@@ -17,10 +17,10 @@ export function entriesOfCards(cards: readonly CardLine[]): ParsedEntry[] {
     const drafts = draftEntries(card, type, carried);
     const kept = card.metadata.entry_result;
     return drafts.map((draft, index): ParsedEntry => {
-      const marks = [...draft.marks, ...marksOf(card.metadata)];
+      const marks = [...(draft.marks ?? []), ...marksOf(card.metadata)];
       return {
         key: (card.entryKeys?.[index] ?? `${card.cardId}.${index}`) as EntryKey,
-        ...draft.fields,
+        ...draft,
         ...(kept !== undefined && index === 0 && { result: kept }),
         ...(card.createdAt !== undefined && { at: card.createdAt as Timestamp }),
         author: card.authorId,
@@ -31,14 +31,9 @@ export function entriesOfCards(cards: readonly CardLine[]): ParsedEntry[] {
   });
 }
 
-interface Draft {
-  readonly fields: Omit<ParsedEntry, 'key'>;
-  readonly marks: readonly string[];
-}
-
-function draftEntries(card: CardLine, type: string, carried: ReadonlySet<string>): Draft[] {
+function draftEntries(card: CardLine, type: string, carried: ReadonlySet<string>): UnplacedEntry[] {
   const role = readRole(card.metadata, type);
-  if (besideMessages.includes(type)) return [plain(role, 'event', textOfContent(card.content), ['hidden'])];
+  if (besideMessages.includes(type)) return [{ role, kind: 'event', text: textOfContent(card.content), tokens: 0, marks: ['hidden'] }];
   if (card.toolCalls?.length) {
     const text = textOfContent(card.content);
     return [...(text === '' ? [] : [plain(role, kindOf(card) ?? 'text', text)]), ...card.toolCalls.map(readCall)];
@@ -53,10 +48,7 @@ function draftEntries(card: CardLine, type: string, carried: ReadonlySet<string>
   return [plain(role, kindOf(card) ?? 'text', textOfContent(card.content))];
 }
 
-const plain = (role: Role, kind: Kind, text: string, marks: readonly string[] = []): Draft => ({
-  fields: { role, kind, text, tokens: marks.includes('hidden') ? 0 : countTokens(text) },
-  marks,
-});
+const plain = (role: Role, kind: Kind, text: string): UnplacedEntry => ({ role, kind, text, tokens: countTokens(text) });
 
 const marksOf = (metadata: JsonObject): string[] =>
   Array.isArray(metadata.marks) ? metadata.marks.filter((mark): mark is string => typeof mark === 'string') : [];
@@ -67,32 +59,27 @@ const readRole = (metadata: JsonObject, type: string): Role =>
 const kindOf = ({ metadata }: CardLine): Kind | undefined => kinds.find((kind) => kind === metadata.entry_kind);
 
 /** A call in a provider's shape, `{id, function: {name, arguments}}`, or flat. */
-function readCall(call: JsonObject): Draft {
+function readCall(call: JsonObject): UnplacedEntry {
   const inner = isObject(call.function) ? call.function : call;
   const given = inner.arguments ?? inner.input ?? inner.args;
   return callDraft(stringAt(inner, 'name') ?? 'unknown', stringAt(call, 'id'), typeof given === 'string' ? (parseJson(given) ?? given) : given);
 }
 
-function standaloneCall(card: CardLine): Draft {
+function standaloneCall(card: CardLine): UnplacedEntry {
   const data = card.content.kind === 'json' ? card.content.data : {};
   return callDraft(stringAt(data, 'tool_name') ?? 'unknown', card.toolCallId, isObject(data) ? data.arguments : undefined);
 }
 
-function callDraft(toolName: string, toolCallId: string | undefined, args: unknown): Draft {
-  return {
-    fields: {
-      role: 'assistant',
-      kind: 'tool_call',
-      toolName,
-      ...defined({ toolCallId, arguments: args }),
-      tokens: countTokens(toolName) + (args === undefined ? 0 : countTokens(JSON.stringify(args))),
-    },
-    marks: [],
-  };
-}
+const callDraft = (toolName: string, toolCallId: string | undefined, args: unknown): UnplacedEntry => ({
+  role: 'assistant',
+  kind: 'tool_call',
+  toolName,
+  ...defined({ toolCallId, arguments: args }),
+  tokens: countTokens(toolName) + (args === undefined ? 0 : countTokens(JSON.stringify(args))),
+});
 
 /** Reads a result from its envelope `{status, result?, error?}`. Any other content is the result itself. */
-function readResult(card: CardLine): Draft {
+function readResult(card: CardLine): UnplacedEntry {
   const data = card.content.kind === 'json' ? card.content.data : undefined;
   const status = stringAt(data, 'status');
   const isError = status !== undefined && status !== 'success';
@@ -107,19 +94,11 @@ function readResult(card: CardLine): Draft {
           : result == null
             ? ''
             : spacedJson(result);
-  const name = stringAt(card.metadata, 'function_name');
-  return {
-    fields: {
-      role: 'tool',
-      kind: 'tool_result',
-      text,
-      ...defined({ toolCallId: card.toolCallId, toolName: name }),
-      ...(typeof result === 'object' && result !== null && !isError && { result }),
-      ...(isError && { isError }),
-      tokens: countTokens(text),
-    },
-    marks: [],
-  };
+  return answered(card.toolCallId, text, {
+    ...defined({ toolName: stringAt(card.metadata, 'function_name') }),
+    ...(typeof result === 'object' && result !== null && !isError && { result }),
+    ...(isError && { isError }),
+  });
 }
 
 /** An error that was a single text stays a text. */
@@ -129,13 +108,10 @@ function errorText(data: unknown): string {
   return stringAt(error, 'code') === 'tool_error' && message !== undefined ? (stringAt(data, 'result') ?? message) : spacedJson({ error });
 }
 
-function imageOf(card: CardLine, role: Role): Draft | undefined {
+function imageOf(card: CardLine, role: Role): UnplacedEntry | undefined {
   if (kindOf(card) !== 'image' || card.content.kind !== 'json') return undefined;
   const mediaType = stringAt(card.content.data, 'media_type');
   const data = stringAt(card.content.data, 'data');
   if (mediaType === undefined || data === undefined) return undefined;
-  return {
-    fields: { ...pictured(role, { mediaType, base64: data }), ...defined({ toolCallId: card.toolCallId }) },
-    marks: [],
-  };
+  return pictured(role, { mediaType, base64: data }, defined({ toolCallId: card.toolCallId }));
 }

@@ -123,22 +123,14 @@ function readRecords(rows: DatabaseRows, composer: string, data: JsonObject, key
   return [...chained(others), ...listed];
 }
 
-interface Bubble {
-  readonly id: string;
-  readonly record: JsonObject;
-}
+type Bubble = Pick<Wrapped, 'id' | 'record'>;
 
 /** Bubbles as records, each the child of the one before it. */
 const chained = (bubbles: readonly Bubble[]): Wrapped[] =>
   bubbles.map(({ id, record }, at) => ({ id, record, parent: bubbles[at - 1]?.id ?? null, at: record.createdAt }));
 
 /** The bubbles that headers name, and all other bubbles. */
-function listedIn(
-  rows: DatabaseRows,
-  composer: string,
-  data: JsonObject,
-  keys: readonly string[],
-): { readonly listed: readonly Wrapped[]; readonly others: Bubble[] } {
+function listedIn(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]) {
   const prefix = `bubbleId:${composer}:`;
   const found = new Map<string, Bubble>();
   const byKey = keys.map((key) => {

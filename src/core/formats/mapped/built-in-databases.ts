@@ -148,12 +148,10 @@ export const adkDatabase: BuiltInDatabase = {
   mayBe: (name) => /sessions?\.db$|agent_data\.db$/.test(name),
   recognize: (tables) => has(tables, 'sessions', ['app_name', 'id']) && has(tables, 'events', ['id', 'session_id', 'invocation_id']),
   *sessions(rows) {
-    const counts = new Map<string, number>();
-    for (const row of readRows(rows, 'events', ['session_id']))
-      counts.set(columnText(row.session_id), (counts.get(columnText(row.session_id)) ?? 0) + 1);
+    const events = Map.groupBy(readRows(rows, 'events', ['session_id']), (row) => columnText(row.session_id));
     for (const row of readRows(rows, 'sessions', ['id', 'app_name'])) {
       const [id, title] = [columnText(row.id), columnText(row.app_name)];
-      const count = counts.get(id);
+      const count = events.get(id)?.length;
       if (count !== undefined) yield { id, title, stamp: String(count), records: () => eventRecords(rows, id) } satisfies TableSession;
     }
   },

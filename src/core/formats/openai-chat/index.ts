@@ -2,7 +2,6 @@
 // A delta is a document of its own. Documents are joined by joining their lists.
 // It has no place for thinking. parse-functions.ts maps the form of 2023, which called functions.
 import {
-  badRequest,
   canonicalJson,
   decodeText,
   type EntryKey,
@@ -16,8 +15,10 @@ import {
 import { digest } from '../digest.js';
 import type { Format, ParsedDelta, ParsedEntry, Problem, WritableEntry } from '../format.js';
 import { answered, called, pictured, said, type UnplacedEntry } from '../shared/drafts.js';
+import { dataUrlOf } from '../shared/groups.js';
 import { isTooLarge, leftOutImage } from '../shared/images.js';
 import { parseShallow } from '../shared/jsonl.js';
+import { entriesUpTo } from '../shared/keys.js';
 import { noResult } from '../shared/paired.js';
 import { countTokens } from '../shared/tokens.js';
 import { withToolCalls } from './parse-functions.js';
@@ -41,7 +42,7 @@ export const openaiChat: Format = {
     },
   ],
   concat: (deltas) => stored(deltas.flatMap((delta) => read(delta).messages)),
-  cut,
+  cut: (delta, lastKept) => stored(writeMessages(entriesUpTo(parse(delta).entries, lastKept), true)),
 };
 
 const stored = (messages: readonly Json[]): Uint8Array => encodeText(`${JSON.stringify({ messages }, null, 1)}\n`);
@@ -100,9 +101,8 @@ function addCall(messages: Message[], home: Message | undefined, { toolCallId = 
 }
 
 /** A tool message holds text only, so its image follows in a user message. */
-function addImage(messages: Message[], home: Message | undefined, { mediaType, bytes }: NonNullable<WritableEntry['media']>): void {
-  const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  const part: Json = { type: 'image_url', image_url: { url: `data:${mediaType};base64,${data}` } };
+function addImage(messages: Message[], home: Message | undefined, media: NonNullable<WritableEntry['media']>): void {
+  const part: Json = { type: 'image_url', image_url: { url: dataUrlOf(media) } };
   if (home?.role === 'user') home.content = [...asParts(home.content), part];
   else messages.push({ role: 'user', content: [part] });
 }
@@ -160,13 +160,6 @@ function listed(delta: Uint8Array): { messages: readonly Json[]; problems: reado
 function parse(delta: Uint8Array): ParsedDelta {
   const { messages, problems } = read(delta);
   return { entries: messages.flatMap((message, at) => (isObject(message) ? readEntries(message, at) : [])), elisions: [], problems };
-}
-
-function cut(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
-  const { entries } = parse(delta);
-  const at = entries.findIndex((entry) => entry.key === lastKept);
-  if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
-  return stored(writeMessages(entries.slice(0, at + 1), true));
 }
 
 function readEntries(message: JsonObject, at: number): readonly ParsedEntry[] {

@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { decodeText, defined, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
-import type { ColumnValue, DatabaseReader, DatabaseRows, Member } from '../format.js';
+import type { ColumnValue, DatabaseReader, DatabaseRows } from '../format.js';
 import { byNumber, has, lastIds, readRows } from '../mapped/rows.js';
 import { type ExpansionLimit, expandsTooMuch, expansionLimit } from '../shared/expansion.js';
 import { parseShallow, writeLines } from '../shared/jsonl.js';
@@ -20,7 +20,7 @@ export const database: DatabaseReader = {
     const limit = expansionLimit();
     const nodes = nodesOf(rows);
     for (const [id, stamp] of [...lastIds(rows, 'transcript_events', 'seq')].sort(([a], [b]) => (a < b ? -1 : 1)))
-      yield readMember({ rows, limit, id }, stamp, nodes.get(id));
+      yield { id, stamp, lines: () => writeLines(readEvents(rows, id, limit)), ...defined({ title: titleOf(nodes.get(id)) }) };
   },
 };
 
@@ -35,19 +35,10 @@ function nodesOf(rows: DatabaseRows): ReadonlyMap<string, JsonObject> {
   );
 }
 
-interface Window {
-  readonly rows: DatabaseRows;
-  readonly limit: ExpansionLimit;
-  readonly id: string;
-}
-
-function readMember(window: Window, stamp: string, node: JsonObject | undefined): Member {
-  const title = stringAt(node, 'title') ?? stringAt(node, 'displayName');
-  return { id: window.id, stamp, lines: () => writeLines(readEvents(window)), ...defined({ title }) };
-}
+const titleOf = (node: JsonObject | undefined): string | undefined => stringAt(node, 'title') ?? stringAt(node, 'displayName');
 
 /** @throws CORRUPT if the events expand beyond the limit. */
-function readEvents({ rows, limit, id }: Window): readonly JsonObject[] {
+function readEvents(rows: DatabaseRows, id: string, limit: ExpansionLimit): readonly JsonObject[] {
   const found = readRows(rows, 'transcript_events', ['seq', 'event_json', 'event_zstd'], { session_id: id });
   return found.sort(byNumber('seq')).map((row): JsonObject => {
     const value = parseShallow(textIn(row.event_json) ?? expanded(row.event_zstd, limit) ?? '');

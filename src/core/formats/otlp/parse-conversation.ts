@@ -9,7 +9,7 @@ import { hasMembers } from '../shared/top-members.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { spansInFile } from './parse-large.js';
 import { exportIn, isObserved, observedSpans } from './parse-observed.js';
-import { messagesAt, withDetails } from './parse-sent.js';
+import { listAt, messagesAt, withDetails } from './parse-sent.js';
 import { eventsBySpan, operationNamed, type ReadSpan, spansIn, valuesIn } from './parse-spans.js';
 import { unknownKinds } from './parse-unread.js';
 
@@ -159,7 +159,7 @@ function makeRecords(spans: readonly ReadSpan[], starts: ReadonlyMap<string, rea
     const parent = own ? undefined : after;
     const recordFor = (part?: Part): Wrapped => {
       const place = part === 'summary' ? { id: `${span.spanId}:summary`, parent } : { id: span.spanId, parent: part ? undefined : parent };
-      if (isLarge) return new LazyRecord(span, { ...facts, part }, place);
+      if (isLarge) return lazyRecord(span, { ...facts, part }, place);
       return { ...place, at: span.start, record: makeRecord(span, { ...facts, part }, { fresh, output }) };
     };
     return compacts(own, isCompaction, output) ? [recordFor('summary'), recordFor('answer')] : [recordFor()];
@@ -224,25 +224,13 @@ function makeRecord(
 }
 
 /** A record that is made whenever it is read. */
-class LazyRecord implements Wrapped {
-  readonly id: string;
-  readonly parent: string | null | undefined;
-  readonly at: number;
-
-  constructor(
-    private readonly span: ReadSpan,
-    private readonly facts: CallFacts,
-    { id, parent }: Pick<Wrapped, 'id' | 'parent'>,
-  ) {
-    this.id = id;
-    this.parent = parent;
-    this.at = span.start;
-  }
-
-  get record(): JsonObject {
-    return makeRecord(this.span, this.facts);
-  }
-}
+const lazyRecord = (span: ReadSpan, facts: CallFacts, place: Pick<Wrapped, 'id' | 'parent'>): Wrapped => ({
+  ...place,
+  at: span.start,
+  get record() {
+    return makeRecord(span, facts);
+  },
+});
 
 /** The spans of calls, else those of agents, whose messages only repeat those of the calls where calls are recorded. */
 function callsIn(ordered: readonly ReadSpan[]): readonly ReadSpan[] {
@@ -283,11 +271,7 @@ function withTools(
 }
 
 /** Entries that Stemma wrote beside the messages. */
-function entriesAt(attributes: JsonObject): readonly JsonObject[] | undefined {
-  const value = attributes['stemma.entries'];
-  const list = typeof value === 'string' ? parseJson(value) : value;
-  return Array.isArray(list) && !isDeep(list) ? objectsIn(list) : undefined;
-}
+const entriesAt = (attributes: JsonObject): readonly JsonObject[] | undefined => listAt(attributes['stemma.entries']);
 
 /** Compares messages by this text: inputs repeat answers without thinking, and ids identify calls and results in any form. */
 const messageRules: MessageRules<JsonObject> = {

@@ -85,36 +85,18 @@ function exportOf(value: ValueInFile, shell: JsonObject, file: FileBytes): Expor
 
 const maxHeldLength = 256;
 
-/** A span whose large attributes and events are read again whenever they are needed. A file has many: their getters are shared. */
-class LightSpan implements ReadSpan {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId: string | undefined;
-  readonly name: string;
-  readonly start: number;
-  readonly end: number;
-  readonly failed: string | undefined;
-  readonly attributes: JsonObject;
-  readonly #again: (() => ReadSpan) | undefined;
+/** A span whose events are read again whenever they are needed. */
+const withLightEvents = (span: ReadSpan, again: () => ReadSpan): ReadSpan => ({
+  ...span,
+  get events() {
+    return again().events;
+  },
+});
 
-  constructor(span: ReadSpan, attributes: JsonObject, again: (() => ReadSpan) | undefined) {
-    this.traceId = span.traceId;
-    this.spanId = span.spanId;
-    this.parentSpanId = span.parentSpanId;
-    this.name = span.name;
-    this.start = span.start;
-    this.end = span.end;
-    this.failed = span.failed;
-    this.attributes = attributes;
-    this.#again = again;
-  }
-
-  get events(): ReadSpan['events'] {
-    return this.#again?.().events ?? [];
-  }
-}
-
-/** Makes light spans. `detailed` adds what other records of the file say about a span. */
+/**
+ * Makes light spans: their large attributes and events are read again whenever they are needed. A file has many, so the getters of attributes are
+ * shared. `detailed` adds what other records of the file say about a span.
+ */
 function keeper(detailed: (span: ReadSpan) => ReadSpan): (read: Read<ReadSpan>, span?: ReadSpan) => ReadSpan {
   const source = Symbol('source');
   // Callers read several facts of the same span in a row.
@@ -139,6 +121,7 @@ function keeper(detailed: (span: ReadSpan) => ReadSpan): (read: Read<ReadSpan>, 
       const isSmall = typeof value === 'string' ? value.length <= maxHeldLength : typeof value !== 'object' || value === null;
       Object.defineProperty(held, name, isSmall ? { enumerable: true, value } : getterOf(name));
     }
-    return new LightSpan(span, held, span.events.length > 0 ? () => spanOf(read) : undefined);
+    const light = { ...span, attributes: held };
+    return span.events.length > 0 ? withLightEvents(light, () => spanOf(read)) : light;
   };
 }

@@ -10,12 +10,18 @@ type Which = 'input' | 'output';
 export function messagesAt({ attributes, events }: ReadSpan, which: Which): readonly JsonObject[] | undefined {
   const whole = which === 'input' ? attributes['pydantic_ai.all_messages'] : undefined;
   const value = attributes[`gen_ai.${which}.messages`] ?? attributes[which === 'input' ? 'gen_ai.prompt' : 'gen_ai.completion'] ?? whole;
-  const list = typeof value === 'string' ? parseJson(value) : value;
-  if (Array.isArray(list) && !isDeep(list)) return objectsIn(list);
+  const list = listAt(value);
+  if (list) return list;
   const listed = numberedMessages(attributes, which);
   if (listed.length > 0) return listed;
   const told = eventMessages(attributes, events, which);
   return told.length > 0 ? told : undefined;
+}
+
+/** The objects of a list, which may be JSON in a text. Undefined for any other value, and for a list that nests too deep. */
+export function listAt(value: Json | undefined): readonly JsonObject[] | undefined {
+  const list = typeof value === 'string' ? parseJson(value) : value;
+  return Array.isArray(list) && !isDeep(list) ? objectsIn(list) : undefined;
 }
 
 /** A span with the attributes that its event contains. */

@@ -1,7 +1,14 @@
-import type { EntryKey } from '../../base/index.js';
+import { badRequest, type EntryKey } from '../../base/index.js';
 
 /** The record of an entry: its key without the number. */
 export const recordOfKey = (key: EntryKey): string => key.replace(/\.\d+$/, '');
+
+/** The entries up to and including the one with this key. @throws BAD_REQUEST if the delta has no such entry. */
+export function entriesUpTo<One extends { readonly key: EntryKey }>(entries: readonly One[], lastKept: EntryKey): readonly One[] {
+  const at = entries.findIndex(({ key }) => key === lastKept);
+  if (at < 0) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
+  return entries.slice(0, at + 1);
+}
 
 /** The beginning of the name of a prompt that a running turn took up: its line has no id, and no record follows it. */
 export const queuedPrefix = 'queue-';

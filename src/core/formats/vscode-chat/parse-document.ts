@@ -32,7 +32,7 @@ export const document: DocumentReader = {
     if (!isObject(state) || isDeep(state) || !Array.isArray(state.requests)) return undefined;
     const requests = recordsIn(state.requests);
     const records = requests.map((record, at): Wrapped => wrap(record, at === 0 ? null : nameRequest(requests[at - 1] as JsonObject, at - 1), at));
-    return [readMember(state, { records: [...cut, ...records], last: requests.at(-1) })];
+    return [readMember(state, cut, records)];
   },
   membersInFile(file) {
     const [first] = valuesInFile(file, (path) => path === 'requests');
@@ -43,11 +43,8 @@ export const document: DocumentReader = {
     if (!ranges) return undefined;
     const records: Wrapped[] = [];
     const requestAt = (range: ByteRange): JsonObject => recordsIn([valueAt(file, range) ?? null])[0] as JsonObject;
-    let last: JsonObject | undefined;
     for (const range of ranges) {
-      const request = requestAt(range);
-      last = request;
-      const { record: _, ...place } = wrap(request, records.at(-1)?.id ?? null, records.length);
+      const { record: _, ...place } = wrap(requestAt(range), records.at(-1)?.id ?? null, records.length);
       records.push({
         ...place,
         get record() {
@@ -55,26 +52,21 @@ export const document: DocumentReader = {
         },
       });
     }
-    return [readMember(state, { records, last, isLarge: true })];
+    return [readMember(state, [], records, true)];
   },
 };
 
 const isLog = (text: string): boolean => hasMembers(text.split('\n', 1)[0] ?? '', { kind: /^\d$/ });
 
-interface Chat {
-  readonly records: readonly Wrapped[];
-  readonly last: JsonObject | undefined;
-  readonly isLarge?: true;
-}
-
-function readMember(state: JsonObject, { records: all, last, isLarge }: Chat): Member {
+function readMember(state: JsonObject, cut: readonly Wrapped[], kept: readonly Wrapped[], isLarge = false): Member {
   const id = stringAt(state, 'sessionId') ?? `chat-${String(state.creationDate ?? 0)}`;
   const title = defined({ title: stringAt(state, 'customTitle') });
   const about = { sessionId: id, ...title };
   // A request that was cut and added again is read at its current position.
-  const records = [...new Map(all.map((record) => [record.id, record])).values()];
+  const records = [...new Map([...cut, ...kept].map((record) => [record.id, record])).values()];
   const wrapSome = (some: readonly Wrapped[]) => wrapLines(formatId, id, about, some, isLarge);
   const named = { id, ...title };
+  const last = kept.at(-1)?.record;
   if (!last || !isOpen(last)) return { ...named, lines: () => wrapSome(records) };
   const done = records.slice(0, -1);
   return {

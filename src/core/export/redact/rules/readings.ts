@@ -49,13 +49,17 @@ const composed = (outer: TextReading, inner: TextReading, both: boolean): TextRe
   },
 });
 
+/** A part of a reading: its start in the reading, and its range in the text. */
+interface Part {
+  readonly text: string;
+  readonly start: number;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** A reading that is made of literal parts of a text and of changes. */
 class Rewriting {
-  readonly parts: string[] = [];
-  /** For each part: its start in the reading, and its range in the text. */
-  readonly starts: number[] = [];
-  readonly froms: number[] = [];
-  readonly tos: number[] = [];
+  readonly parts: Part[] = [];
   length = 0;
   done = 0;
 
@@ -70,35 +74,32 @@ class Rewriting {
 
   private add(from: number, to: number, made: string): void {
     if (made === '') return;
-    this.parts.push(made);
-    this.starts.push(this.length);
-    this.froms.push(from);
-    this.tos.push(to);
+    this.parts.push({ text: made, start: this.length, from, to });
     this.length += made.length;
   }
 
   reading(rules: TextReading['rules']): TextReading | undefined {
     if (this.done === 0) return undefined;
     this.add(this.done, this.source.length, this.source.slice(this.done));
-    const { starts, froms, tos, parts } = this;
-    const partAt = (place: number): number => {
+    const { parts } = this;
+    const partAt = (place: number): Part => {
       let low = 0;
-      for (let high = starts.length; high - low > 1; ) {
+      for (let high = parts.length; high - low > 1; ) {
         const middle = (low + high) >> 1;
-        if ((starts[middle] as number) <= place) low = middle;
+        if ((parts[middle] as Part).start <= place) low = middle;
         else high = middle;
       }
-      return low;
+      return parts[low] as Part;
     };
-    const isLiteral = (part: number): boolean => (tos[part] as number) - (froms[part] as number) === parts[part]?.length;
+    const isLiteral = ({ text, from, to }: Part): boolean => to - from === text.length;
     return {
-      text: parts.join(''),
+      text: parts.map(({ text }) => text).join(''),
       rules,
       origin: (from, to) => {
         const [first, last] = [partAt(from), partAt(Math.max(from, to - 1))];
         return {
-          from: isLiteral(first) ? (froms[first] as number) + from - (starts[first] as number) : (froms[first] as number),
-          to: isLiteral(last) ? (froms[last] as number) + to - (starts[last] as number) : (tos[last] as number),
+          from: isLiteral(first) ? first.from + from - first.start : first.from,
+          to: isLiteral(last) ? last.from + to - last.start : last.to,
         };
       },
       isChanged: (from, to) => {
