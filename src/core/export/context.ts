@@ -77,15 +77,8 @@ export async function exportRedacted(chain: ReadChain, input: ExportInput): Prom
 
 /** The number of bytes that findings may take: they are kept because an export is previewed before it is written, and the second run does not search again. */
 const findingsBytes = 8 * 1024 * 1024;
-const findingsOf = (chain: ReadChain): Findings =>
-  kept(
-    chain,
-    'findings',
-    '',
-    '',
-    (): Findings => new Map(),
-    () => findingsBytes,
-  );
+const noFindings = (): Findings => new Map();
+const findingsOf = (chain: ReadChain): Findings => kept(chain, 'findings', '', '', noFindings, () => findingsBytes);
 
 /** The content to write, in parts. The losses are complete after the last part. */
 interface Rendering {

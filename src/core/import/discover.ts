@@ -63,7 +63,7 @@ export function foundSources(roots: readonly AgentRoot[]): FoundSource[] {
 const isRuntime = (agent: string): boolean => runtimes.some((one) => one === agent);
 
 /** Each session under an agent's folder, newest first, titled from its first and last bytes. `imported` says whether a file was imported in this size. */
-export function* foundSessions(place: AgentRoot, imported: (path: string, bytes: number) => boolean): Generator<FoundSession> {
+export function* foundSessions(place: AgentRoot, imported: Imported): Generator<FoundSession> {
   const format = formatOfAgent(place.agent);
   for (const file of sessionFiles(place).sort((a, b) => b.modifiedAt - a.modifiedAt)) {
     try {
@@ -76,17 +76,9 @@ export function* foundSessions(place: AgentRoot, imported: (path: string, bytes:
       const isImported = imported(file.path, file.bytes);
       const problem = isImported || recognized(head, file.path) ? undefined : withOpen(file, refusalOf);
       const seen = format?.peek(head, tail) ?? {};
-      yield {
-        path: file.path,
-        sessionId: seen.sessionId ?? basename(file.path, extname(file.path)),
-        ...placedIn(seen.cwd),
-        ...defined({ title: seen.title ?? seen.firstPrompt }),
-        bytes: file.bytes,
-        modifiedAt: toTimestamp(file.modifiedAt),
-        subagents: subagentsOf(file),
-        imported: isImported,
-        ...defined({ problem }),
-      };
+      const sessionId = seen.sessionId ?? basename(file.path, extname(file.path));
+      const about = { cwd: seen.cwd, title: seen.title ?? seen.firstPrompt, problem };
+      yield listed(file, sessionId, about, { subagents: subagentsOf(file), imported: isImported });
     } catch (error) {
       // The file was deleted or cannot be read. An import reports it.
       ioReason(error);
@@ -100,31 +92,43 @@ const sessionsHeld = (file: LocatedFile): number | undefined =>
 const maxReadBytes = 4 * 1024 * 1024;
 
 /** The session in a document; undefined if the document is large or holds several sessions. */
-function documentIn(file: FoundFile, imported: (path: string, bytes: number) => boolean): FoundSession[] | undefined {
+function documentIn(file: FoundFile, imported: Imported): FoundSession[] | undefined {
   if (file.bytes > maxReadBytes) return undefined;
   const [session, other] = sessionsIn(file, imported) ?? [];
-  const { path, bytes, modifiedAt } = file;
-  return session && !other
-    ? [{ ...session, path, bytes, subagents: subagentsOf(file), modifiedAt: toTimestamp(modifiedAt), imported: imported(path, bytes) }]
-    : undefined;
+  if (!session || other) return undefined;
+  return [listed(file, session.sessionId, session, { subagents: subagentsOf(file), imported: imported(file.path, file.bytes) })];
 }
 
-function sessionsIn(file: FoundFile, imported: (path: string, bytes: number) => boolean): FoundSession[] | undefined {
+function sessionsIn(file: FoundFile, imported: Imported): FoundSession[] | undefined {
   const found = unlessDamaged(() =>
     withHolding(file, undefined, ({ members }) =>
       [...members].map((member) => {
-        const { path, bytes, modifiedAt } = documentOf(file, member);
-        const { id, title, cwd } = member;
-        const about = { ...placedIn(cwd), ...defined({ title }) };
-        return { path, sessionId: id, ...about, bytes, modifiedAt: toTimestamp(modifiedAt), subagents: 0, imported: imported(path, bytes) };
+        const own = documentOf(file, member);
+        return listed(own, member.id, member, { subagents: 0, imported: imported(own.path, own.bytes) });
       }),
     ),
   );
   return found?.sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1));
 }
 
-const placedIn = (cwd: string | undefined): Pick<FoundSession, 'cwd' | 'repository'> =>
-  cwd === undefined ? {} : { cwd, repository: repositoryAt(cwd) };
+/** Whether a file was imported in this size. */
+type Imported = (path: string, bytes: number) => boolean;
+
+/** A session as a list shows it. */
+const listed = (
+  { path, bytes, modifiedAt }: FoundFile,
+  sessionId: string,
+  { cwd, title, problem }: { readonly cwd?: string | undefined; readonly title?: string | undefined; readonly problem?: string | undefined },
+  known: Pick<FoundSession, 'subagents' | 'imported'>,
+): FoundSession => ({
+  path,
+  sessionId,
+  ...defined({ cwd, repository: cwd === undefined ? undefined : repositoryAt(cwd), title }),
+  bytes,
+  modifiedAt: toTimestamp(modifiedAt),
+  ...known,
+  ...defined({ problem }),
+});
 
 /** Counts the subagents beside a session, as Claude Code and Cline keep them. Subagents of other agents name their session inside their files. */
 function subagentsOf({ root, path }: LocatedFile): number {

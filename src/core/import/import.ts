@@ -104,10 +104,9 @@ export function importHolding(
     };
     return withHolding(located, asked, work, (beside) => (members ? undefined : unchanged(chain, located, beside)));
   } catch (error) {
-    if (isTooMuch(error)) return refused(found.path, error.message);
-    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'UNAVAILABLE')) return refused(found.path, error.message);
-    if (error instanceof StemmaError) throw error;
-    return refused(found.path, ioReason(error, path));
+    if (isTooMuch(error)) return refused(path, error.message);
+    if (error instanceof StemmaError && (error.code === 'CORRUPT' || error.code === 'UNAVAILABLE')) return refused(path, error.message);
+    return refused(path, ioReason(error, path));
   }
 }
 

@@ -1,4 +1,4 @@
-import { encodeText, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, encodeText, type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions, WritableEntry, WriteOptions } from '../format.js';
 import { inRecords } from '../shared/entry-lines.js';
 import { type EntryGroup, groupMessages, namer, textsOf } from '../shared/groups.js';
@@ -52,14 +52,13 @@ function eventOf({ entries }: EntryGroup, id: string): object {
 
 function answerData(entries: EntryGroup['entries'], messageId: string): object {
   const thinking = entries.filter(({ kind }) => kind === 'thinking');
-  const sealed = thinking.map(({ result }) => result as { readonly signature?: string; readonly data?: string } | undefined);
-  const isSealed = sealed.some((seal) => seal?.signature !== undefined || seal?.data !== undefined);
+  const isSealed = thinking.some(({ result }) => stringAt(result, 'signature') !== undefined || stringAt(result, 'data') !== undefined);
   const plain = thinking.map(({ text }) => text ?? '').join('\n');
-  const blocks = thinking.map(({ text }, at) =>
-    sealed[at]?.data === undefined
-      ? { type: 'thinking', thinking: text ?? '', ...(sealed[at]?.signature !== undefined && { signature: sealed[at]?.signature as string }) }
-      : { type: 'redacted_thinking', data: sealed[at]?.data as string },
-  );
+  const blocks = thinking.map(({ text = '', result }) => {
+    const data = stringAt(result, 'data');
+    if (data !== undefined) return { type: 'redacted_thinking', data };
+    return { type: 'thinking', thinking: text, ...defined({ signature: stringAt(result, 'signature') }) };
+  });
   const calls = entries.filter(({ kind }) => kind === 'tool_call');
   return {
     messageId,

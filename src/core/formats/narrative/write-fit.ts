@@ -23,13 +23,11 @@ export function fitted(opening: string, pieces: readonly AccountPiece[], maxToke
   };
   const folded = ({ forms }: AccountPiece): string => forms[1];
   const brief = ({ forms }: AccountPiece): string => forms[2];
+  const dropped = (): string => '';
   shorten((piece) => isOld(piece) && piece.sort === 'result', folded);
   shorten(isOld, folded);
   shorten(isOld, brief);
-  shorten(
-    (piece) => isOld(piece) && piece.sort !== 'summary',
-    () => '',
-  );
+  shorten((piece) => isOld(piece) && piece.sort !== 'summary', dropped);
   shorten(({ sort }) => sort === 'result', folded);
   shorten(() => true, folded);
   shorten(() => true, brief);

@@ -16,6 +16,7 @@ export function packSpans(formatId: string, entries: readonly ParsedEntry[], opt
   const root = hex(`${session}:agent`, 8);
   const results = new Map(visible.flatMap((entry) => (entry.kind === 'tool_result' && entry.toolCallId ? [[entry.toolCallId, entry] as const] : [])));
   const spans: object[] = [];
+  const draw = (spanId: string, drawn: Drawn): object => ({ traceId, spanId, parentSpanId: spanId === root ? '' : root, ...spanOf(drawn) });
   let last: Timestamp = visible.find(({ at }) => at !== undefined)?.at ?? options.now;
   const first = last;
   let system = options.system !== undefined && !visible.some(({ role, kind }) => role === 'system' && kind === 'text') ? options.system : undefined;
@@ -45,36 +46,17 @@ export function packSpans(formatId: string, entries: readonly ParsedEntry[], opt
       'stemma.entries': JSON.stringify([...input, ...output].map(({ tokens: _, raw: __, ...entry }) => writeLine(formatId, entry))),
     };
     system = undefined;
-    spans.push(spanOf({ traceId, spanId: hex(id, 8), parentSpanId: root, name: `chat ${model ?? ''}`.trim(), kind: 3, start, end, attributes }));
+    spans.push(draw(hex(id, 8), { name: `chat ${model ?? ''}`.trim(), kind: 3, start, end, attributes }));
     for (const call of output.filter(({ kind }) => kind === 'tool_call')) {
       const result = results.get(call.toolCallId ?? '');
-      const tool = toolAttributes(call, result, options.sessionId);
-      spans.push(
-        spanOf({
-          traceId,
-          spanId: hex(`${call.key}:tool`, 8),
-          parentSpanId: root,
-          name: `execute_tool ${call.toolName ?? ''}`,
-          kind: 1,
-          start: call.at ?? end,
-          end: result?.at ?? call.at ?? end,
-          attributes: tool,
-          failed: result?.isError === true,
-        }),
-      );
+      const began = call.at ?? end;
+      const tool = { name: `execute_tool ${call.toolName ?? ''}`, kind: 1, start: began, end: result?.at ?? began, failed: result?.isError === true };
+      spans.push(draw(hex(`${call.key}:tool`, 8), { ...tool, attributes: toolAttributes(call, result, options.sessionId) }));
     }
     last = Date.parse(end) < Date.parse(start) ? start : end;
   }
-  const agent = spanOf({
-    traceId,
-    spanId: root,
-    parentSpanId: '',
-    name: 'invoke_agent stemma',
-    kind: 1,
-    start: first,
-    end: last,
-    attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.conversation.id': options.sessionId },
-  });
+  const attributes = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.conversation.id': options.sessionId };
+  const agent = draw(root, { name: 'invoke_agent stemma', kind: 1, start: first, end: last, attributes });
   const document = {
     resourceSpans: [
       {
@@ -159,8 +141,7 @@ function writePart({ kind, role, text = '', toolName = '', toolCallId = '', argu
   }
 }
 
-interface Drawn extends Pick<ReadSpan, 'traceId' | 'spanId' | 'name' | 'attributes'> {
-  readonly parentSpanId: string;
+interface Drawn extends Pick<ReadSpan, 'name' | 'attributes'> {
   readonly kind: number;
   readonly start: Timestamp;
   readonly end: Timestamp;
