@@ -53,21 +53,32 @@ function documentOf({ base, sides, rows }: SideBySide, read: readonly (readonly 
     sideTable(sides),
     `Common ancestor: ${base ?? 'none'}. ${plural(same, 'entry', 'entries')} the same, ${plural(differing, 'difference')}.\n\n`,
   ];
-  let run = 0;
-  const endRun = (): void => {
-    if (run > 0) parts.push(`*${plural(run, 'entry', 'entries')} the same*\n\n`);
-    run = 0;
+  const shown = withGaps(
+    rows,
+    (row) => (row.same ? undefined : difference(row, read)),
+    (count) => `*${plural(count, 'entry', 'entries')} the same*\n\n`,
+  );
+  return [...parts, ...shown].join('');
+}
+
+/** What is shown of the items, with a note for each run of items that are not shown. */
+function withGaps<Item>(items: readonly Item[], show: (item: Item, at: number) => string | undefined, note: (count: number) => string): string[] {
+  const result: string[] = [];
+  let left = 0;
+  const endGap = (): void => {
+    if (left > 0) result.push(note(left));
+    left = 0;
   };
-  for (const row of rows) {
-    if (row.same) {
-      run += 1;
-      continue;
+  for (const [at, item] of items.entries()) {
+    const shown = show(item, at);
+    if (shown === undefined) left += 1;
+    else {
+      endGap();
+      result.push(shown);
     }
-    endRun();
-    parts.push(difference(row, read));
   }
-  endRun();
-  return parts.join('');
+  endGap();
+  return result;
 }
 
 function sideTable(sides: readonly ComparedSide[]): string {
@@ -144,22 +155,11 @@ function near(lines: readonly DiffLine[]): string[] {
   lines.forEach((line, at) => {
     if (line.op !== 'same') for (let n = at - around; n <= at + around; n++) shown.add(n);
   });
-  const result: string[] = [];
-  let left = 0;
-  const endGap = (): void => {
-    if (left > 0) result.push(`  … ${plural(left, 'line')} the same`);
-    left = 0;
-  };
-  lines.forEach((line, at) => {
-    if (!shown.has(at)) {
-      left += 1;
-      return;
-    }
-    endGap();
-    result.push(`${signs[line.op]} ${line.text}`);
-  });
-  endGap();
-  return result;
+  return withGaps(
+    lines,
+    ({ op, text }, at) => (shown.has(at) ? `${signs[op]} ${text}` : undefined),
+    (count) => `  … ${plural(count, 'line')} the same`,
+  );
 }
 
 const fieldText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));

@@ -99,7 +99,6 @@ class Storer {
   readonly #problem: string | undefined;
   readonly #recorder: CallRecorder;
   #commits = 0;
-  #entries = 0;
   /** The part of a transaction that calls took last time. */
   #callsShare = mostCallsShare;
   #opening: Pick<StorableCommit, 'summary'> | undefined;
@@ -149,20 +148,13 @@ class Storer {
     let highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM commits')?.seq ?? 0;
     const { found, file, plan, last, waiting } = this.storing;
     const tip = plan.tips.at(-1);
+    const shared = { file: found, bytes: file.bytes, format: plan.format, made };
     while (!this.hasAll) {
       const number = made.seqs.length;
       const planned = plan.commits[number] as StorableCommit;
       const content = isFresh ? (this.#contents[number] as StoredContent) : this.#soundContent(number);
       const checkpoint = tip && 'plan' in tip && tip.plan === number ? last : undefined;
-      const stored = addPlanned(chain, {
-        file: found,
-        bytes: file.bytes,
-        format: plan.format,
-        planned,
-        content,
-        made,
-        signed: { ...this.#own, checkpoint },
-      });
+      const stored = addPlanned(chain, { ...shared, planned, content, signed: { ...this.#own, checkpoint } });
       made.add(stored.row);
       takeRecordsBack(chain, stored.row.seq, planned.records, waiting);
       if (number === 0 && plan.awaits !== undefined) rememberWaiting(chain, stored.row.seq, plan.awaits);
@@ -171,7 +163,6 @@ class Storer {
       this.#pieces.push(...stored.pieces);
       this.#commits += stored.row.seq > highest ? 1 : 0;
       highest = Math.max(highest, stored.row.seq);
-      this.#entries += content.counts.entries;
       yield { seq: stored.row.seq, records: planned.records };
       if (chain.clock() >= until) return;
     }
@@ -227,7 +218,7 @@ class Storer {
     const refused = this.#problem === undefined ? [] : [{ line: 0, reason: this.#problem }];
     return {
       commits: this.#commits,
-      entries: this.#entries,
+      entries: this.#contents.reduce((sum, { counts }) => sum + counts.entries, 0),
       tips: tips.map((row) => row.id),
       sessions: 1,
       skipped: [...plan.skipped, ...(requests?.problems ?? []), ...refused].map(place),

@@ -88,14 +88,8 @@ function recordsIn(thread: JsonObject | undefined): readonly Unmapped[] {
   });
 }
 
-interface Message {
-  readonly id?: string | undefined;
-  readonly role: string;
-  readonly parts: readonly JsonObject[];
-}
-
 /** A message, which names its kind: `{User: …}`, `{Agent: …}`, `Resume`. Older threads name the role and have segments. */
-function messageIn(message: Json): Message {
+function messageIn(message: Json): { readonly id?: string | undefined; readonly role: string; readonly parts: readonly JsonObject[] } {
   const { User: user, Agent: agent } = isObject(message) ? message : {};
   if (isObject(user)) {
     return { id: stringAt(user, 'id'), role: 'user', parts: (Array.isArray(user.content) ? user.content : []).map(readPart) };

@@ -91,8 +91,11 @@ function editsOf(text: string, root: Root): Edit[] {
   };
   visit(root);
   const isKept = keptTest(kept);
-  for (const { index } of text.matchAll(/<(?=[a-z/!?])/gi)) if (!isKept(index)) edits.push({ at: index, length: 1, text: '&lt;' });
-  for (const { index } of text.matchAll(/!(?=\[)/g)) if (!isKept(index)) addBackslash(index + 1);
+  for (const { index, 0: mark } of text.matchAll(/<(?=[a-z/!?])|!(?=\[)/gi)) {
+    if (isKept(index)) continue;
+    if (mark === '<') edits.push({ at: index, length: 1, text: '&lt;' });
+    else addBackslash(index + 1);
+  }
   return edits;
 }
 
@@ -143,17 +146,12 @@ function labelEnd(text: string, from: number): number {
   return from;
 }
 
+/** Whether a position is in one of the ranges. Ask for positions in their order. */
 function keptTest(ranges: Range[]): (at: number) => boolean {
   const sorted = ranges.sort((a, b) => a.start - b.start);
   let next = 0;
-  let last = -1;
   let end = -1;
   return (at) => {
-    if (at < last) {
-      next = 0;
-      end = -1;
-    }
-    last = at;
     for (; next < sorted.length && (sorted[next] as Range).start <= at; next++) end = Math.max(end, (sorted[next] as Range).end);
     return at < end;
   };

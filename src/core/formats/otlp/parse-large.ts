@@ -2,6 +2,7 @@ import { type ByteRange, isObject, type Json, type JsonObject, stringAt } from '
 import type { FileBytes } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { type ListInFile, type ValueInFile, valueAt, valuesInFile } from '../shared/json-items.js';
+import { lastRead } from '../shared/last-read.js';
 import { type Export, observedSpans } from './parse-observed.js';
 import { withDetails } from './parse-sent.js';
 import { attributesIn, loggedEvent, otlpSpan, type ReadSpan, spansIn } from './parse-spans.js';
@@ -100,11 +101,8 @@ const withLightEvents = (span: ReadSpan, again: () => ReadSpan): ReadSpan => ({
 function keeper(detailed: (span: ReadSpan) => ReadSpan): (read: Read<ReadSpan>, span?: ReadSpan) => ReadSpan {
   const source = Symbol('source');
   // Callers read several facts of the same span in a row.
-  let last: { readonly read: Read<ReadSpan>; readonly span: ReadSpan } | undefined;
-  const spanOf = (read: Read<ReadSpan>): ReadSpan => {
-    if (last?.read !== read) last = { read, span: detailed(read()) };
-    return last.span;
-  };
+  const last = lastRead<ReadSpan>();
+  const spanOf = (read: Read<ReadSpan>): ReadSpan => last(read, () => detailed(read()));
   const getters = new Map<string, PropertyDescriptor>();
   const getterOf = (name: string): PropertyDescriptor => {
     const get = function (this: { readonly [source]: Read<ReadSpan> }): Json | undefined {
