@@ -205,16 +205,6 @@ export function withOpen<T>(located: LocatedFile, work: (file: OpenFile) => T, o
   }
 }
 
-/** Whether a file is unchanged since its last import. False if it cannot be read: the import then says why. */
-export function isUnchanged(located: LocatedFile, { size, hash }: { readonly size: number; readonly hash: Buffer }): boolean {
-  try {
-    return withOpen(located, (file) => file.bytes.length === size && file.hash().equals(hash));
-  } catch (error) {
-    if (error instanceof Unreadable) return false;
-    throw error;
-  }
-}
-
 /** A conversation that was read from another file, as an open file. */
 export function openMember(bytes: FileBytes): OpenFile {
   const hashes = prefixHashes(bytes.length, undefined);

@@ -17,7 +17,7 @@ import { readCalls } from '../requests/index.js';
 import type { CallRecorder } from '../usage/index.js';
 import { openAhead, planAhead, type ReadAhead } from './ahead.js';
 import { metaBeside } from './beside.js';
-import { type FoundFile, ioReason, isUnchanged, type OpenFile, openFile, openMember, readSize, Unreadable } from './files.js';
+import { type FoundFile, ioReason, type OpenFile, openFile, openMember, readSize, Unreadable } from './files.js';
 import { recordsOfOthers, type TrackedRecords } from './known.js';
 import { mappedFormat } from './mapping.js';
 import { type ConversationFile, documentOf, type Holding, mainDocumentOf, memberPath, memberPrefix, withHolding } from './members.js';
@@ -26,7 +26,7 @@ import { storeSide } from './pieces.js';
 import { formatOfFile, readHead, refusalOf } from './recognize.js';
 import { type Regrouping, regrouped } from './regroup.js';
 import type { Signed } from './signed.js';
-import { latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
+import { isUnchanged, latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
 import { type FileResult, type InTransaction, store } from './storing.js';
 import { amongWaiting, planAmong } from './waiting.js';
 

@@ -15,9 +15,9 @@ import {
 } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Source } from '../contract/index.js';
-import { namedFile, writeNewParts } from '../files/index.js';
+import { type LocatedFile, namedFile, writeNewParts } from '../files/index.js';
 import { bodiesFormat, wireFormat } from '../requests/index.js';
-import { isUnchanged } from './files.js';
+import { Unreadable, withOpen } from './files.js';
 
 /** A range of a stored object that is part of an imported file. */
 export interface SourcePiece {
@@ -123,6 +123,16 @@ export function mayReadAgain(chain: ReadChain, sourceId: string): boolean {
   return (
     recorded === sealOf(chain, sourceId, path) || (isOfEarlierVersion(recorded, sourceId, path) && size > 0 && isUnchanged(namedFile(path), row))
   );
+}
+
+/** Whether a file is unchanged since its last import. False if it cannot be read: the import then says why. */
+export function isUnchanged(located: LocatedFile, { size, hash }: Pick<SourceRow, 'size' | 'hash'>): boolean {
+  try {
+    return withOpen(located, (file) => file.bytes.length === size && file.hash().equals(hash));
+  } catch (error) {
+    if (error instanceof Unreadable) return false;
+    throw error;
+  }
 }
 
 /** All imported files, latest first. */
