@@ -116,16 +116,13 @@ export function openCaches(db: ReadableDb, objects: string, newName: () => strin
     /** The cache files, including those that a crash left half written; no other file. @throws UNAVAILABLE if the folder is a link. */
     list: (): CacheFile[] =>
       onDisk(() =>
-        listIfExists(root, folder)
-          .filter((entry) => entry.isFile() && cacheName.test(entry.name))
-          .flatMap(({ name }) => statCache(name)),
+        listIfExists(root, folder).flatMap((entry): CacheFile[] => {
+          const { name } = entry;
+          const stat = entry.isFile() && cacheName.test(name) ? statInside(root, join(folder, name)) : undefined;
+          return stat ? [{ name, size: stat.size, usedAt: Math.max(stat.atimeMs, stat.mtimeMs) }] : [];
+        }),
       ),
   };
-
-  function statCache(name: string): CacheFile[] {
-    const stat = statInside(root, join(folder, name));
-    return stat ? [{ name, size: stat.size, usedAt: Math.max(stat.atimeMs, stat.mtimeMs) }] : [];
-  }
 }
 
 function readSound(objects: string, hash: Buffer, size: number): Uint8Array | undefined {

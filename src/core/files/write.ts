@@ -52,17 +52,8 @@ export function writeNewParts(path: string, parts: Iterable<Uint8Array | string>
   }
 }
 
-/** A new file that is open for writing. */
-export interface NewFile {
-  write(part: Uint8Array | string): void;
-  /** Syncs and closes it. Returns its size in bytes. */
-  finish(): number;
-  /** Closes and removes it. */
-  discard(): void;
-}
-
 /** Begins a new file for its owner alone. @throws as {@link writeNew} */
-export function openNewFile(given: string): NewFile {
+export function openNewFile(given: string) {
   const path = absolutePath(given);
   const file = openNew(path);
   let size = 0;
@@ -72,17 +63,19 @@ export function openNewFile(given: string): NewFile {
     isOpen = false;
   };
   return {
-    write: (part) => {
+    write: (part: Uint8Array | string): void => {
       writeFileSync(file, part);
       size += typeof part === 'string' ? Buffer.byteLength(part) : part.length;
     },
-    finish: () => {
+    /** Syncs and closes it. Returns its size in bytes. */
+    finish: (): number => {
       fsyncSync(file);
       close();
       syncFolder(dirname(path));
       return size;
     },
-    discard: () => {
+    /** Closes and removes it. */
+    discard: (): void => {
       close();
       rmSync(path, { force: true });
     },

@@ -15,17 +15,12 @@ export const recordsOfOthers = (chain: ReadChain, { sessionId }: SourceRow): Kno
 });
 
 /** The records that a plan asks for. */
-export interface TrackedRecords {
-  readonly known: KnownRecords;
-  /** The commits that hold the records which the plan found. */
-  readonly holders: ReadonlySet<CommitSeq>;
-  /** Whether the records that the plan found missing are still missing, except in the commits that were made of it. */
-  readonly isStillTrue: (made: readonly CommitSeq[]) => boolean;
-}
+export type TrackedRecords = ReturnType<typeof trackedRecords>;
 
 /** The records that the project contains, except those of the commits of `except`. `missing` were asked for before, and not found. */
-export function trackedRecords(chain: ReadChain, except: ReadonlySet<CommitSeq>, missing: readonly string[] = []): TrackedRecords {
+export function trackedRecords(chain: ReadChain, except: ReadonlySet<CommitSeq>, missing: readonly string[] = []) {
   const unknown = [...missing];
+  /** The commits that hold the records which the plan found. */
   const holders = new Set<CommitSeq>();
   const ask = (record: string): boolean => {
     const holder = holderOf(chain, record);
@@ -34,6 +29,7 @@ export function trackedRecords(chain: ReadChain, except: ReadonlySet<CommitSeq>,
     else unknown.push(record);
     return isKnown;
   };
+  /** Whether the records that the plan found missing are still missing, except in the commits that were made of it. */
   const isStillTrue = (made: readonly CommitSeq[]): boolean =>
     !chain.db.one(
       `SELECT 1 FROM record WHERE project = ? AND record IN (SELECT value FROM json_each(?))

@@ -1,4 +1,4 @@
-import { JSONPathEnvironment, type JSONPathQuery } from 'json-p3';
+import { JSONPathEnvironment } from 'json-p3';
 import { defined, isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
 import { type MappingGroup, type MappingRule, roles, type Selector } from '../../contract/index.js';
 import { usageIn } from '../shared/drafts.js';
@@ -8,18 +8,6 @@ import type { MappingRules } from './rules.js';
 
 const environment = new JSONPathEnvironment();
 
-export interface Applied {
-  recognizes(document: Json): boolean;
-  sessions(document: Json): readonly Json[];
-  records(session: Json): readonly Json[];
-  about(session: Json, fact: 'id' | 'title' | 'cwd' | 'machine'): string | undefined;
-  place(record: Json): { readonly id: string | undefined; readonly parent: string | undefined; readonly at: Json | undefined };
-  /** The model call that a record belongs to, with its tokens and its model if the record contains them. */
-  callOf(record: Json): { readonly call?: string | undefined; readonly usage?: JsonObject | undefined; readonly model?: string | undefined };
-  /** The entries of a record, as lines without keys. */
-  entries(record: Json): readonly JsonObject[];
-}
-
 interface Scope {
   readonly value: Json;
   readonly record: Json;
@@ -27,6 +15,8 @@ interface Scope {
 
 type Read = (scope: Scope) => readonly Json[];
 type Test = (scope: Scope) => boolean;
+
+export type Applied = ReturnType<typeof prepare>;
 
 const ready = new WeakMap<MappingRules, Applied>();
 
@@ -37,39 +27,40 @@ export function applied(mapping: MappingRules): Applied {
   return prepared;
 }
 
-function prepare(mapping: MappingRules): Applied {
+function prepare(mapping: MappingRules) {
   const { session = {}, record = {} } = mapping;
-  const all = (name: 'sessions' | 'records', otherwise: string): ((value: Json) => readonly Json[]) => {
-    const query = compiled(mapping[name] ?? otherwise, name);
-    return (value) => query.query(value as never).values() as Json[];
-  };
+  const ofSession = (name: 'id' | 'title' | 'cwd' | 'machine'): Read => reader(session[name], `session.${name}`);
+  const ofRecord = (name: 'id' | 'parent' | 'at' | 'call' | 'model'): Read => reader(record[name], `record.${name}`);
   // If every record names its session, folder or machine, the first record counts.
-  const first = (name: 'id' | 'cwd' | 'machine'): Read => {
-    const read = reader(session[name], `session.${name}`);
-    return (scope) => read(scope).slice(0, 1);
-  };
-  const facts = { id: first('id'), title: reader(session.title, 'session.title'), cwd: first('cwd'), machine: first('machine') };
-  const [id, parent, at] = [reader(record.id, 'record.id'), reader(record.parent, 'record.parent'), reader(record.at, 'record.at')];
-  const [call, model] = [reader(record.call, 'record.call'), reader(record.model, 'record.model')];
+  const facts = { id: first(ofSession('id')), title: ofSession('title'), cwd: first(ofSession('cwd')), machine: first(ofSession('machine')) };
+  const [id, parent, at] = [ofRecord('id'), ofRecord('parent'), ofRecord('at')];
+  const [call, model] = [first(ofRecord('call')), first(ofRecord('model'))];
   const counted = usageReader(record.usage, 'record.usage');
   const makers = mapping.entries.map((one, at) => ('of' in one ? groupMaker(one, `entries.${at}`) : ruleMaker(one, `entries.${at}`)));
-  const recognize = mapping.recognize === undefined ? undefined : compiled(mapping.recognize, 'recognize');
+  const recognize = mapping.recognize === undefined ? undefined : selection(mapping.recognize, 'recognize');
   return {
-    recognizes: (document) => recognize === undefined || !recognize.query(document as never).empty(),
-    sessions: all('sessions', '$'),
-    records: all('records', '$[*]'),
-    about: (value, fact) => joinTexts(facts[fact]({ value, record: value })),
-    place: (value) => {
+    recognizes: (document: Json): boolean => recognize === undefined || recognize(document).length > 0,
+    sessions: selection(mapping.sessions ?? '$', 'sessions'),
+    records: selection(mapping.records ?? '$[*]', 'records'),
+    about: (value: Json, fact: keyof typeof facts): string | undefined => joinTexts(facts[fact]({ value, record: value })),
+    place: (value: Json) => {
       const scope = { value, record: value };
       return { id: joinTexts(id(scope)), parent: joinTexts(parent(scope)), at: at(scope)[0] };
     },
-    callOf: (value) => {
+    /** The model call that a record belongs to, with its tokens and its model if the record contains them. */
+    callOf: (value: Json) => {
       const scope = { value, record: value };
-      return { call: joinTexts(call(scope).slice(0, 1)), usage: counted?.(scope), model: joinTexts(model(scope).slice(0, 1)) };
+      return { call: joinTexts(call(scope)), usage: counted?.(scope), model: joinTexts(model(scope)) };
     },
-    entries: (value) => countedOnce(makers.flatMap((make) => make({ value, record: value }) ?? [])),
+    /** The entries of a record, as lines without keys. */
+    entries: (value: Json): readonly JsonObject[] => countedOnce(makers.flatMap((make) => make({ value, record: value }) ?? [])),
   };
 }
+
+const first =
+  (read: Read): Read =>
+  (scope) =>
+    read(scope).slice(0, 1);
 
 function countedOnce(entries: readonly JsonObject[]): readonly JsonObject[] {
   const first = entries.findIndex(({ usage }) => usage !== undefined);
@@ -80,9 +71,11 @@ function countedOnce(entries: readonly JsonObject[]): readonly JsonObject[] {
   });
 }
 
-function compiled(path: string, place: string): JSONPathQuery {
+/** Selects the values at a path. */
+function selection(path: string, place: string): (value: Json) => readonly Json[] {
   try {
-    return environment.compile(path);
+    const query = environment.compile(path);
+    return (value) => query.query(value as never).values() as Json[];
   } catch (error) {
     throw new Error(`${place}: ${JSON.stringify(path)} is no JSONPath: ${(error as Error).message}`);
   }
@@ -94,9 +87,9 @@ function reader(selector: Selector | undefined, place: string): Read {
   const { path, json, texts, map, else: otherwise } = typeof selector === 'string' ? { path: selector } : selector;
   const [, up = '', rest = ''] = /^(\^?)([\s\S]*)$/.exec(path) ?? [];
   if (!rest.startsWith('$')) return () => [path];
-  const query = compiled(rest, place);
+  const select = selection(rest, place);
   return ({ value, record }) => {
-    const found = query.query((up === '' ? value : record) as never).values() as Json[];
+    const found = select(up === '' ? value : record);
     const plain = texts ? found.flatMap((one): Json[] => (Array.isArray(one) ? one : [one]).filter((each) => typeof each === 'string')) : found;
     const read = json ? plain.map((one) => (typeof one === 'string' ? (parseJson(one) ?? one) : one)) : plain;
     const mapped = map
@@ -111,8 +104,8 @@ function reader(selector: Selector | undefined, place: string): Read {
 /** A filter applies to the members of a list, so the value is wrapped in a list. */
 function tester(test: string | undefined, place: string): Test | undefined {
   if (test === undefined) return undefined;
-  const query = compiled(`$[?${test}]`, place);
-  return ({ value }) => !query.query([value] as never).empty();
+  const select = selection(`$[?${test}]`, place);
+  return ({ value }) => select([value]).length > 0;
 }
 
 function joinTexts(values: readonly Json[]): string | undefined {
@@ -124,12 +117,11 @@ function joinTexts(values: readonly Json[]): string | undefined {
 type Maker = (scope: Scope) => readonly JsonObject[] | undefined;
 
 function groupMaker({ when, each, of }: MappingGroup, place: string): Maker {
-  const [test, query] = [tester(when, `${place}.when`), compiled(each, `${place}.each`)];
+  const [test, select] = [tester(when, `${place}.when`), selection(each, `${place}.each`)];
   const makers = of.map((rule, at) => ruleMaker(rule, `${place}.of.${at}`));
   return (scope) => {
     if (test && !test(scope)) return undefined;
-    const values = query.query(scope.value as never).values() as Json[];
-    return values.flatMap((value) => {
+    return select(scope.value).flatMap((value) => {
       const made = makers.map((make) => make({ value, record: scope.record })).filter((entries) => entries !== undefined);
       return made.length === 0 ? [unreadEntry(value)] : made.flat();
     });
@@ -172,7 +164,7 @@ const selected = ['role', 'text', 'toolName', 'toolCallId', 'arguments', 'author
 function ruleMaker(rule: MappingRule, place: string): Maker {
   checkRole(rule.role, `${place}.role`);
   const test = tester(rule.when, `${place}.when`);
-  const each = rule.each === undefined ? undefined : compiled(rule.each, `${place}.each`);
+  const each = rule.each === undefined ? undefined : selection(rule.each, `${place}.each`);
   const failed = tester(rule.isError, `${place}.isError`);
   const added = tester(rule.isAdded, `${place}.isAdded`);
   const read = Object.fromEntries(selected.map((name) => [name, reader(rule[name], `${place}.${name}`)])) as Record<(typeof selected)[number], Read>;
@@ -210,7 +202,7 @@ function ruleMaker(rule: MappingRule, place: string): Maker {
   };
   return (scope) => {
     if (test && !test(scope)) return undefined;
-    const values = each ? (each.query(scope.value as never).values() as Json[]) : [scope.value];
+    const values = each ? each(scope.value) : [scope.value];
     return values.map((value) => make({ value, record: scope.record })).filter((entry) => entry !== undefined);
   };
 }
