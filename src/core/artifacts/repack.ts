@@ -61,11 +61,7 @@ export function* repack(shelf: Shelf, { olderThanMs = 0, shrink = true }: Repack
   return total;
 }
 
-interface Step extends Repacked {
-  readonly rows: number;
-}
-
-function packSome(shelf: Shelf, until: number): Step {
+function packSome(shelf: Shelf, until: number): Repacked & { readonly rows: number } {
   const rows = rowsOfStep(shelf, until);
   const loose = rows.filter(isLoose);
   const before = loose.reduce((sum, row) => sum + row.storedSize, 0);

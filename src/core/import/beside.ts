@@ -29,15 +29,11 @@ const stateName = 'base_state.json';
 export const findStateFolder = (path: string): string | undefined =>
   basename(dirname(path)) === eventFolder && eventFile.test(basename(path)) ? join(dirname(dirname(path)), stateName) : undefined;
 
-/** A conversation that is kept as a folder: its events as lines, and the files that hold them. */
-export interface Folder {
-  readonly path: string;
-  readonly bytes: Uint8Array;
-  readonly files: () => readonly { readonly path: string; readonly bytes: Uint8Array }[];
-}
-
-/** The conversation of a state file, if its events are files beside it. @throws FileRefused, and the error of the file system. */
-export function folderOf(file: LocatedFile): Folder | undefined {
+/**
+ * The conversation of a state file, if its events are files beside it: its events as lines, and the files that hold them.
+ * @throws FileRefused, and the error of the file system.
+ */
+export function folderOf(file: LocatedFile) {
   if (basename(file.path) !== stateName) return undefined;
   const folder = dirname(file.path);
   const events = join(folder, eventFolder);

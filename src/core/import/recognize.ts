@@ -14,7 +14,7 @@ export function certainFormat(head: Uint8Array, path: string): ImportableFormat 
 }
 
 /** The format with the highest confidence, if any recognizes the file. The first few lines are enough for most files. */
-export function recognized(head: Uint8Array, path: string): Recognized | undefined {
+export function recognized(head: Uint8Array, path: string) {
   const certain = certainFormat(head, path);
   if (certain) return { format: certain, confidence: 1 };
   const [best] = importableFormats
@@ -45,11 +45,6 @@ const maxSortedBytes = 32 * 1024 ** 2;
 const fewBytes = 4 * 1024;
 const newline = 0x0a;
 
-interface Recognized {
-  readonly format: ImportableFormat;
-  readonly confidence: number;
-}
-
 /** Of a larger file, only the beginning is looked at. */
 const maxParsedBytes = 8 * 1024 ** 2;
 
@@ -70,8 +65,7 @@ export function refusalOf({ bytes, whole }: Pick<OpenFile, 'bytes' | 'whole'>): 
 /** Where a JSON document is broken. Undefined if it is whole, and for JSON Lines, whose first line is whole. */
 function jsonFault(text: string): string | undefined {
   const [first = ''] = text.split('\n', 1);
-  if (faultIn(first) === undefined) return undefined;
-  return faultIn(text);
+  return faultIn(first) === undefined ? undefined : faultIn(text);
 }
 
 function faultIn(text: string): string | undefined {

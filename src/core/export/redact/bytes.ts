@@ -55,18 +55,13 @@ function inParts(bytes: Uint8Array, redact: Replacing, room: Room): Uint8Array {
   return done === 0 ? bytes : Buffer.concat([...made, bytes.subarray(done)]);
 }
 
-interface TextContent {
-  readonly text: string;
-  readonly isJson: boolean;
-  encode(text: string): Uint8Array;
-}
-
 /** The text in bytes, if they are UTF-8, or UTF-16 with its mark. CBOR formats store the input of a call as the bytes of its JSON. */
-function textIn(bytes: Uint8Array): TextContent | undefined {
+function textIn(bytes: Uint8Array) {
   const isWide = bytes[0] === 0xff && bytes[1] === 0xfe;
   try {
     const text = new TextDecoder(isWide ? 'utf-16le' : 'utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    return { text, isJson: parseJson(text) !== undefined, encode: isWide ? (made) => Buffer.from(made, 'utf16le') : encodeText };
+    const encode = (made: string): Uint8Array => (isWide ? Buffer.from(made, 'utf16le') : encodeText(made));
+    return { text, isJson: parseJson(text) !== undefined, encode };
   } catch {
     return undefined;
   }

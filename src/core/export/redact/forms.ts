@@ -23,12 +23,28 @@ export function formFinder(forms: ReadonlyMap<string, Form>): (text: string) => 
   return (text) => {
     const found: FormSpan[] = [];
     for (let at = 0; at + minFormLength <= text.length; ) {
-      const form = heads[hashBeginning(text, at)] === 1 ? formAt(text, at, { sorted, shorter, forms }) : undefined;
+      const form = heads[hashBeginning(text, at)] === 1 ? formAt(text, at) : undefined;
       if (form !== undefined) found.push({ from: at, to: at + form.length, ...(forms.get(form) as Form) });
       at += form?.length ?? 1;
     }
     return found;
   };
+
+  /** The longest form at a position: in sorted order, the last form that does not come after the text there, or one of its prefixes. */
+  function formAt(text: string, at: number): string | undefined {
+    let low = -1;
+    for (let high = sorted.length; high - low > 1; ) {
+      const middle = (low + high) >> 1;
+      const form = sorted[middle] as string;
+      if (text.slice(at, at + form.length) >= form) low = middle;
+      else high = middle;
+    }
+    for (let place = low; place >= 0; place = shorter[place] as number) {
+      const form = sorted[place] as string;
+      if (text.startsWith(form, at) && isWholeWord(text, at + form.length, form, forms.get(form)?.kind)) return form;
+    }
+    return undefined;
+  }
 }
 
 const hashBeginning = (text: string, at: number): number =>
@@ -44,28 +60,6 @@ function prefixesOf(sorted: readonly string[]): Int32Array {
     open.push(at);
   }
   return shorter;
-}
-
-interface Index {
-  readonly sorted: readonly string[];
-  readonly shorter: Int32Array;
-  readonly forms: ReadonlyMap<string, Form>;
-}
-
-/** The longest form at a position: in sorted order, the last form that does not come after the text there, or one of its prefixes. */
-function formAt(text: string, at: number, { sorted, shorter, forms }: Index): string | undefined {
-  let low = -1;
-  for (let high = sorted.length; high - low > 1; ) {
-    const middle = (low + high) >> 1;
-    const form = sorted[middle] as string;
-    if (text.slice(at, at + form.length) >= form) low = middle;
-    else high = middle;
-  }
-  for (let place = low; place >= 0; place = shorter[place] as number) {
-    const form = sorted[place] as string;
-    if (text.startsWith(form, at) && isWholeWord(text, at + form.length, form, forms.get(form)?.kind)) return form;
-  }
-  return undefined;
 }
 
 /** Whether the match may end here: the name of a person must end with the word, while any character may follow a secret. */

@@ -5,7 +5,7 @@ import { type Form, type FormSpan, formFinder } from './forms.js';
 import { encodedRuns, findSpans, readingsOf, type SearchOptions, type TextSpan } from './rules/index.js';
 import { type Findings, lintTexts } from './secretlint.js';
 import { splitTokens } from './split.js';
-import type { NamedText, Replacing } from './texts.js';
+import type { NamedText } from './texts.js';
 
 /** One placeholder of an export: `[secret-1]` replaces the same secret everywhere in it. */
 export interface Redaction {
@@ -15,12 +15,7 @@ export interface Redaction {
 }
 
 /** Replaces secrets and personal data. Pass all texts of an export to `look` before you pass the first one to `replace`. */
-export interface Redactor extends Replacing {
-  /** Searches the texts. A secret that is found in one of them is also replaced in the others. */
-  look(texts: Iterable<NamedText>): Promise<void>;
-  /** The replacements so far. With `written`, only the placeholders in it, with its counts. */
-  made(written?: ReadonlyMap<string, number>): Redaction[];
-}
+export type Redactor = ReturnType<typeof redactor>;
 
 /** Counts the placeholders in a document, because it may not show all texts in which something was replaced. */
 export function noteWritten(text: string, written: Map<string, number>): void {
@@ -32,18 +27,20 @@ export function noteWritten(text: string, written: Map<string, number>): void {
  * (`/home/ada/x` becomes `[path-1]/x`; also `-home-ada-x`, the way agents name folders) and e-mail addresses; on request also IP
  * addresses. Each is removed everywhere in the export, not only where a rule found it.
  */
-export function redactor(known: Findings, options: SearchOptions): Redactor {
+export function redactor(known: Findings, options: SearchOptions) {
   const forms = new Map<string, Form>();
   const placeholders: Placeholders = { made: new Map(), numbers: { secret: 0, path: 0, email: 0, ip: 0 } };
   let replacing: ReturnType<typeof replacer> | undefined;
   const current = (): ReturnType<typeof replacer> => (replacing ??= replacer(forms, options, placeholders));
   return {
-    look: async (texts) => {
+    /** Searches the texts. A secret that is found in one of them is also replaced in the others. */
+    look: async (texts: Iterable<NamedText>): Promise<void> => {
       replacing = undefined;
       for await (const secret of lintTexts(searched(texts, forms, options), known)) addSecret(forms, secret);
     },
-    replace: (text, name) => current()(text, name),
-    made: (written) => {
+    replace: (text: string, name?: string): string => current()(text, name),
+    /** The replacements so far. With `written`, only the placeholders in it, with its counts. */
+    made: (written?: ReadonlyMap<string, number>): Redaction[] => {
       const made = [...placeholders.made.values()];
       if (!written) return made;
       return made.flatMap((one) => (written.has(one.placeholder) ? [{ ...one, count: written.get(one.placeholder) ?? 0 }] : []));

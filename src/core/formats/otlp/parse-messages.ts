@@ -2,12 +2,6 @@ import { isObject, type Json, type JsonObject, parseJson, stringAt } from '../..
 import { dataUrl, objectsIn } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
 
-/** The input or the answer of a model, in the message form of the GenAI conventions. */
-export interface SpanMessages {
-  readonly system: readonly JsonObject[];
-  readonly messages: readonly JsonObject[];
-}
-
 const maxTexts = 4;
 
 /** A value that may be JSON in a text, even twice encoded. */
@@ -21,8 +15,11 @@ export function unquoted(value: Json | undefined): Json | undefined {
   return read;
 }
 
-/** Reads messages by their shape: GenAI, chat completions, Responses, Anthropic, LangChain, and Gemini, whose calls get name and number. */
-export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'): SpanMessages {
+/**
+ * The input or the answer of a model, in the message form of the GenAI conventions. Reads messages by their shape: GenAI, chat completions, Responses,
+ * Anthropic, LangChain, and Gemini, whose calls get name and number.
+ */
+export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant') {
   const read = unquoted(value);
   const numbers: Numbers = { calls: new Map(), results: new Map() };
   const messages = readMessages(read).flatMap((one): JsonObject[] => {
@@ -31,10 +28,7 @@ export function exchangeIn(value: Json | undefined, role: 'user' | 'assistant'):
   });
   const config = isObject(read) && isObject(read.config) ? read.config : {};
   const told = isObject(read) ? (read.instructions ?? read.system ?? config.system_instruction ?? config.systemInstruction) : undefined;
-  return {
-    system: typeof told === 'string' && told !== '' ? [{ type: 'text', content: told }] : contentParts(told ?? null),
-    messages,
-  };
+  return { system: contentParts(told ?? null), messages };
 }
 
 /** The messages of a request or a reply, in any container. */

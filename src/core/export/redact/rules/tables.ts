@@ -74,13 +74,6 @@ function* linedTables(text: string): Generator<TextSpan> {
   }
 }
 
-interface Table {
-  readonly header: Header;
-  readonly separator: Separator;
-  /** Removes the number or mark before a line, if one stands before the header. */
-  strip(line: Line): Line;
-}
-
 /** What numbered listings, differences and quotations put before a line. */
 const numbered = /[ \t]{0,8}\d{1,6} {0,8}(?:→|\t|:)[ \t]{0,4}/y;
 const marked = /(?:[+>-]|\/\/|#)[ \t]?(?=[^\s-])/y;
@@ -89,10 +82,11 @@ const openQuote = /[=(:<][ \t]{0,4}\\{0,8}["'`]/g;
 const maxOpenQuotes = 4;
 
 /** The table whose header is a line, or the part of a line in a string. */
-function tableAt({ text, from }: Line): Table | undefined {
+function tableAt({ text, from }: Line) {
   const starts = [0, ...Array.from(text.matchAll(openQuote), ({ index, 0: all }) => index + all.length).slice(0, maxOpenQuotes)];
   for (const start of starts) {
     const isNumbered = runEnd(text, start, numbered) > start;
+    /** Removes the number or mark before a line, if one stands before the header. */
     const strip = (line: Line, at = 0): Line => {
       const begin = runEnd(line.text, isNumbered ? runEnd(line.text, at, numbered) : at, marked);
       return { text: line.text.slice(begin), from: line.from + begin };
