@@ -48,6 +48,7 @@ const shelfWith = (packs: ReadShelf['packs'], { folder, behind, newName, ...rest
 /** The content-addressed store of one project, for reading. All sizes are bytes. */
 export type ReadArtifacts = ReturnType<typeof openReadArtifacts>;
 
+/** Opens the object store of a project for reading. */
 export function openReadArtifacts(options: ReadArtifactsOptions) {
   const shelf = shelfWith(openPackFiles(options.db, options.folder, options.behind), options);
   return { ...readsOf(shelf), copies: copiesToRead(shelf), close: (): void => shelf.packs.close() };
@@ -55,6 +56,7 @@ export function openReadArtifacts(options: ReadArtifactsOptions) {
 
 export type Artifacts = ReturnType<typeof openArtifacts>;
 
+/** Opens the object store of a project. */
 export function openArtifacts(options: ArtifactsOptions) {
   const { db, project, onGone = () => {} } = options;
   const packs = openPacks(db, options.folder, options.newName, options.clock, options.behind);

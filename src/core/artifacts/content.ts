@@ -11,6 +11,7 @@ export function rowAt<Row>({ db, project }: ReadShelf, no: ArtifactNo, columns: 
   return row;
 }
 
+/** The row of an object, for reading. @throws NOT_FOUND for an unknown number. */
 export const contentAt = (shelf: ReadShelf, no: ArtifactNo): ContentRow => rowAt(shelf, no, contentColumns);
 
 /** The object's verified bytes. @throws CORRUPT if they do not match the hash; NOT_FOUND or UNAVAILABLE if they are gone. */

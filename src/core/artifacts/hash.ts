@@ -33,7 +33,9 @@ export const sha256Of = (bytes: string | Uint8Array): Buffer => Buffer.from(hash
 /** The ref of an object by its hash: `blake3:` and 64 hex digits. */
 export const refOfHash = (hash: Uint8Array): ArtifactRef =>
   `blake3:${Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('hex')}` as ArtifactRef;
+/** The ref of an object by its content. */
 export const refOf = (bytes: Uint8Array): ArtifactRef => refOfHash(blake3Of(bytes));
+/** The hash of a ref. */
 export const hashOfRef = (ref: ArtifactRef): Buffer => Buffer.from(ref.slice('blake3:'.length), 'hex');
 /** `art-` and the first twelve digits, for people. */
 export const shortOf = (ref: ArtifactRef): string => `art-${ref.slice('blake3:'.length, 'blake3:'.length + 12)}`;

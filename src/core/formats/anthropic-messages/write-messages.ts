@@ -130,6 +130,7 @@ function paired(drafts: readonly Draft[], keepsOpen: boolean): Draft[] {
   const results = unanswered.map((block) => ({ type: 'tool_result', tool_use_id: block.id as string, content: interrupted, is_error: true }));
   return results.length === 0 ? kept : [...kept, { role: 'user', id: undefined, attachment: false, blocks: results }];
 }
+/** Whether the block is the result of a call. */
 export const isResult = ({ type }: WireBlock): boolean => type === 'tool_result';
 /** The runtime's placeholder for an empty message. */
 export const noContent = '(no content)';

@@ -19,6 +19,7 @@ export interface CardLine {
   readonly entryKeys?: readonly string[];
 }
 
+/** Writes cards as a delta: an array in the core deterministic encoding. */
 export const encodeCards = (cards: readonly CardLine[]): Uint8Array => encodeCbor(cards as unknown as readonly Cbor[]);
 
 /** The cards of a delta in order, and the items that are not cards. A delta that begins with an object has the older form with one card per line. */

@@ -104,6 +104,7 @@ const kindOf = (message: JsonObject): string | undefined => stringAt(message.met
 const isSummary = (message: JsonObject): boolean => kindOf(message) === 'compaction_summary' || message.isSummary === true;
 const isShownOnly = (message: JsonObject): boolean => isObject(message.metadata) && message.metadata.displayOnly === true;
 
+/** The role of a message in its turn. */
 export function roleInTurn(message: JsonObject): RecordRole {
   if (isSummary(message)) return 'compaction';
   if (isShownOnly(message)) return 'quiet';
@@ -127,6 +128,7 @@ const unframed = (draft: UnplacedEntry): UnplacedEntry => {
   return text === undefined ? draft : said('user', text);
 };
 
+/** The entries of a message. */
 export function readEntries(message: JsonObject): readonly Numbered[] {
   const blocks = readBlocks(message.content);
   const text = (): string => blocks.map((block) => stringAt(block, 'text') ?? '').join('\n');

@@ -41,6 +41,7 @@ function countsIn(usage: Json | undefined): TokenUsage | undefined {
 /** Older versions, and the event stream of VS Code, count only the output. They write zero for unknown counts. */
 const outputIn = ({ outputTokens: output }: JsonObject): TokenUsage | undefined => (output === 0 ? undefined : usageIn({ output }, 'within'));
 
+/** The entries of an event. */
 export function readEntries(record: JsonObject, usages: Gathered): readonly Numbered[] {
   const data = readData(record);
   const type = readType(record);

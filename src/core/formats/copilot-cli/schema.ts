@@ -8,7 +8,9 @@ export const dialect: Dialect = {
   isWhole: (record) => typeof record.type === 'string' && isObject(record.data),
 };
 
+/** The data of an event. */
 export const readData = ({ data }: JsonObject): JsonObject => (isObject(data) ? data : {});
+/** The type of a record. */
 export const readType = (record: JsonObject): string => (typeof record.type === 'string' ? record.type : '');
 
 /** The subagent that the event belongs to. Older versions name the call that started it instead. */

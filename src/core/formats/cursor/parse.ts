@@ -42,6 +42,7 @@ export function startsOf(record: JsonObject, session: string): readonly string[]
   return id === undefined ? [] : [startedWith(session, id)];
 }
 
+/** The entries of a record. */
 export function readEntries(record: JsonObject): readonly Numbered[] {
   const drafts = isMessage(record) ? messageDrafts(record) : bubbleDrafts(record);
   const numbered = drafts.map((draft, at): Numbered => [at, draft]);

@@ -98,6 +98,7 @@ function keptEntry(metadata: Json | undefined): Kept | undefined {
   return roles.some((role) => role === given?.role) && kinds.some((kind) => kind === given?.kind) ? (given as Kept) : undefined;
 }
 
+/** Writes the entry as one event. */
 export const eventOf = (entry: WritableEntry): Cbor => ({ ...defined({ timestamp: entry.at }), ...writeEvent(entry) });
 
 function writeEvent(entry: WritableEntry): { readonly type: EventType; readonly [member: string]: Cbor | undefined } {

@@ -6,6 +6,7 @@ import { isDeep } from '../shared/jsonl.js';
 
 type Row = Readonly<Record<string, ColumnValue>>;
 
+/** A column as text. */
 export const columnText = (value: ColumnValue | undefined): string =>
   typeof value === 'string' ? value : value instanceof Uint8Array ? decodeText(value) : value === null || value === undefined ? '' : String(value);
 
@@ -23,9 +24,11 @@ export function readRows(rows: DatabaseRows, table: string, columns: readonly st
   return names.length > 0 && Object.keys(where ?? {}).every((column) => known.includes(column)) ? [...rows.each(table, names, where)] : [];
 }
 
+/** Whether a table has these columns. */
 export const has = (tables: DatabaseRows['tables'], table: string, columns: readonly string[]): boolean =>
   columns.every((column) => tables.get(table)?.includes(column));
 
+/** Sorts rows by a number. */
 export const byNumber =
   (column: string) =>
   (a: Row, b: Row): number =>

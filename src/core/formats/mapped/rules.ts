@@ -7,6 +7,7 @@ export type MappingRules = Omit<Mapping, 'stemmaMapping'>;
 
 type More = Partial<MappingRule>;
 
+/** A rule for a text of this role. */
 export const said = (when: string | undefined, role: Selector, text: Selector, more: More = {}): MappingRule => ({
   ...defined({ when }),
   kind: 'text',
@@ -15,6 +16,7 @@ export const said = (when: string | undefined, role: Selector, text: Selector, m
   ...more,
 });
 
+/** A rule for a text of the model. */
 export const replied = (when: string | undefined, text: Selector, more: More = {}): MappingRule => ({
   ...defined({ when }),
   kind: 'text',
@@ -22,10 +24,13 @@ export const replied = (when: string | undefined, text: Selector, more: More = {
   ...more,
 });
 
+/** A rule for thinking of the model. */
 export const thought = (when: string, text: Selector, more: More = {}): MappingRule => ({ when, kind: 'thinking', text, ...more });
 
+/** A rule for an event. */
 export const noted = (when: string, toolName: Selector, more: More = {}): MappingRule => ({ when, kind: 'event', toolName, ...more });
 
+/** A rule for a tool call. */
 export const call = (when: string, toolName: Selector, toolCallId: Selector, input: Selector, more: More = {}): MappingRule => ({
   when,
   kind: 'tool_call',
@@ -35,6 +40,7 @@ export const call = (when: string, toolName: Selector, toolCallId: Selector, inp
   ...more,
 });
 
+/** A rule for the result of a tool call. */
 export const result = (when: string, toolCallId: Selector, text: Selector, more: More = {}): MappingRule => ({
   when,
   kind: 'tool_result',

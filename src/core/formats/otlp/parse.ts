@@ -37,6 +37,7 @@ export function roleInTurn(record: JsonObject): RecordRole {
 
 type Told = UnplacedEntry & { readonly messageId?: string };
 
+/** The entries of a record. */
 export function readEntries(record: JsonObject): readonly Numbered[] {
   const own = objectsIn(record.entries);
   const facts = isObject(record.call) ? record.call : {};

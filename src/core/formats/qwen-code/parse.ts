@@ -16,6 +16,7 @@ import {
 } from '../shared/drafts.js';
 import { besideOf, bookkeeping, compressedIn, isAdded, isCompression, payloadOf, readParts, readType, subtypeOf } from './schema.js';
 
+/** The entries of a record. */
 export function readEntries(record: JsonObject): readonly Numbered[] {
   const parts = readParts(record);
   switch (readType(record)) {

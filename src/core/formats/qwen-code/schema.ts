@@ -9,11 +9,14 @@ export const dialect: Dialect = {
   isWhole: (record) => typeof record.uuid === 'string' && typeof record.type === 'string',
 };
 
+/** The type of a record. */
 export const readType = (record: JsonObject): string => (typeof record.type === 'string' ? record.type : '');
+/** The subtype of a system or user record. */
 export const subtypeOf = (record: JsonObject): string | undefined => stringAt(record, 'subtype');
 
 /** The parts of a record's message, as Gemini's API has them. */
 export const readParts = ({ message }: JsonObject): readonly JsonObject[] => (isObject(message) ? objectsIn(message.parts) : []);
+/** The payload of a system record. */
 export const payloadOf = ({ systemPayload }: JsonObject): JsonObject => (isObject(systemPayload) ? systemPayload : {});
 
 /** A record that replaces everything before it with a compressed history. */

@@ -17,6 +17,7 @@ export function* homeFolders(text: string): Generator<TextSpan> {
       yield { from: index, to: index + home.length, kind: 'path', spreads: true };
 }
 
+/** E-mail addresses in a text. */
 export function* emailAddresses(text: string): Generator<TextSpan> {
   for (const { 0: email, index } of findMatches(text, emails, '@')) {
     // The letter of an escape (`\nada@…`) is not a part of the name.
