@@ -121,11 +121,9 @@ function writeResult(entry: WritableEntry, results: readonly WritableEntry[], kn
   };
 }
 
-const total = (...counts: readonly (number | null)[]): number => counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
-
 function metricsOf({ input, output, cacheRead, cacheWrite }: TokenUsage): object {
   return {
-    ...((input ?? cacheRead ?? cacheWrite) !== null && { prompt_tokens: total(input, cacheRead, cacheWrite) }),
+    ...((input ?? cacheRead ?? cacheWrite) !== null && { prompt_tokens: (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) }),
     ...(output !== null && { completion_tokens: output }),
     ...(cacheRead !== null && { cached_tokens: cacheRead }),
     ...(cacheWrite !== null && { extra: { cache_creation_input_tokens: cacheWrite } }),

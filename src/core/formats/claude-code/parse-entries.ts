@@ -149,14 +149,8 @@ function answerDrafts(record: JsonObject, messageId: string): readonly Numbered[
   });
 }
 
-interface OfAnswer {
-  readonly messageId: string;
-  readonly author?: string;
-  /** What other providers signed the block with. */
-  readonly result?: Seal;
-}
-
-function answerDraft(block: JsonObject, more: OfAnswer, isFailed: boolean): UnplacedEntry {
+/** The draft of a block. `more.result` is what other providers signed it with. */
+function answerDraft(block: JsonObject, more: { messageId: string; author?: string; result?: Seal }, isFailed: boolean): UnplacedEntry {
   const { messageId, result: sealed } = more;
   switch (block.type) {
     case 'text': {

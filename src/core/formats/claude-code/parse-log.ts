@@ -34,14 +34,8 @@ export const log: DocumentReader = {
 /** Droid begins its log with the same record. Its messages have their text themselves. */
 const isOfDroid = (text: string): boolean => /"type":\s*"message"/.test(text) && !/"message":\s*\{/.test(text);
 
-interface Read {
-  readonly line: number;
-  readonly value: Json | undefined;
-  readonly reason?: string;
-}
-
 /** The values of a list, or of lines. A value is undefined if it is not JSON. A list that is cut off ends with such a value. */
-function recordsIn(document: Uint8Array): readonly Read[] {
+function recordsIn(document: Uint8Array): readonly { line: number; value: Json | undefined; reason?: string }[] {
   const text = decodeText(document).replace(/^\uFEFF/, '');
   const whole = /^\s*\[/.test(text) ? parseJson(text) : undefined;
   if (Array.isArray(whole)) return whole.map((value: Json, at) => ({ line: at + 1, value }));

@@ -1,4 +1,4 @@
-import { type ByteRange, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
+import { isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { Role } from '../../contract/index.js';
 import type { ParsedEntry } from '../format.js';
 import { answered, called, type Numbered, pictured, placeDraft, said, summarized, type UnplacedEntry } from '../shared/drafts.js';
@@ -24,7 +24,7 @@ export function readItems(lines: readonly PlacedLine[]): ParsedEntry[] {
   };
   const nameFor = (item: JsonObject, at?: Timestamp): string => unique(nameItem(item, turn, at).name);
 
-  const itemEntries = (item: JsonObject, { raw, at, metadata }: Place, summary?: string): readonly ParsedEntry[] => {
+  const itemEntries = (item: JsonObject, { raw, at, metadata }: PlacedLine, summary?: string): readonly ParsedEntry[] => {
     const record = nameFor(item, summary === undefined ? at : undefined);
     const sampled = metadata?.sampled_through_sequence;
     if (!isAnswer(item)) answer = undefined;
@@ -40,11 +40,13 @@ export function readItems(lines: readonly PlacedLine[]): ParsedEntry[] {
     return isCompactions ? made.map((entry) => ({ ...entry, tokens: 0, marks: [...(entry.marks ?? []), 'hidden', 'compaction'] })) : made;
   };
 
-  const compactionEntries = ({ payload, at, raw }: PlacedLine): readonly ParsedEntry[] => {
+  const compactionEntries = (line: PlacedLine): readonly ParsedEntry[] => {
+    const { payload, at, raw } = line;
     const { replacement_history: history } = payload;
     const summary = stringAt(payload, 'message') ?? '';
     answer = undefined;
-    if (Array.isArray(history)) return history.flatMap((item: unknown) => (isObject(item) ? itemEntries(item, { raw, at }, summary) : []));
+    if (Array.isArray(history))
+      return history.flatMap((item: unknown) => (isObject(item) ? itemEntries(item, { ...line, metadata: undefined }, summary) : []));
     if (summary === '') return [];
     const messageId = nameFor({ type: 'compacted', message: summary });
     return [placeDraft(summarized(summary), `${messageId}.0`, { messageId, raw, at })];
@@ -112,12 +114,6 @@ function unsealedThought(event: JsonObject): UnplacedEntry {
     ...(isObject(event.result) && { result: event.result }),
     ...(marks.length > 0 && { marks }),
   };
-}
-
-interface Place {
-  readonly raw: ByteRange;
-  readonly at: Timestamp | undefined;
-  readonly metadata?: JsonObject | undefined;
 }
 
 /** Events whose content no item holds. */

@@ -2,7 +2,7 @@ import { type ByteRange, defined, inWords, isObject, type JsonObject, stringAt, 
 import type { FileBytes, Mutable, Problem } from '../format.js';
 import { identifyRecord } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
-import { eachPiece, type Seen } from '../shared/jsonl.js';
+import { eachPiece } from '../shared/jsonl.js';
 import { joinParts } from '../shared/result-parts.js';
 import { startedWith } from '../shared/subagents.js';
 import {
@@ -72,17 +72,11 @@ export interface RolloutSession {
   readonly origin?: Origin;
 }
 
-export interface RolloutFacts extends Seen {
-  readonly facts: readonly LineFact[];
-  /** The facts contain the lines. */
-  readonly areHeld: boolean;
-}
-
 /** Lines of files up to this size stay in memory. Larger files are read again, one commit at a time. */
 const usuallyHeld = 12 * 1024 * 1024;
 
-/** Reads a file once, a part at a time. */
-export function gatherFacts(file: FileBytes): RolloutFacts {
+/** Reads a file once, a part at a time. `areHeld`: the facts contain the lines. */
+export function gatherFacts(file: FileBytes) {
   const areHeld = file.length <= usuallyHeld;
   const facts: LineFact[] = [];
   const unknown = new Map<string, Problem>();

@@ -169,10 +169,10 @@ const refKey = (ref: Ref): string => JSON.stringify(ref);
 
 function noteBase({ session, context, notes }: Walking, base: Ref | undefined): void {
   if (session.base === undefined) return;
-  const { rollout } = session.base;
+  const { rollout, end } = session.base;
   if (base === undefined)
     notes.push({ line: 1, reason: `the session continues the rollout ${rollout}, which the project does not have: its history is missing` });
-  else if (!isExact(session.base, context.known))
+  else if (!context.known.has(placeName(rollout, end - 1)))
     notes.push({ line: 1, reason: `the session branches off inside of a turn of ${rollout}: it is attached to the turn before` });
 }
 
@@ -310,9 +310,6 @@ const goesOn = ({ context, segments, tip }: Walking, { facts }: Segment): boolea
 const partEnd = (segment: Segment | undefined): Checkpoint => (segment && lastItem(segment)?.isAnswer ? 'assistant_message' : 'tool_call');
 
 const isAtTurnEnd = (segment: Segment | undefined): boolean => segment === undefined || segment.facts.some(({ item }) => item?.said !== undefined);
-
-const isExact = ({ rollout, end }: NonNullable<RolloutSession['base']>, known: PlanContext['known']): boolean =>
-  known.has(placeName(rollout, end - 1));
 
 /** The commit that ends at the start of a fork, or the last commit before it. */
 function baseOf({ rollout, end }: NonNullable<RolloutSession['base']>, known: PlanContext['known']): Ref | undefined {

@@ -136,14 +136,12 @@ function itemFor({ name: id, entries: group }: Item): object {
         ...(entry.isError && { is_error: true }),
       };
     case 'image':
-      if (entry.toolName === 'image_generation') return imageItem(entry, id);
-      return messageItem(group, id);
+      return entry.toolName === 'image_generation' ? imageItem(entry, id) : messageItem(group, id);
     case 'event':
-      return entry.role === 'system' && isObject(entry.result)
-        ? { ...entry.result, ...(entry.result.id !== undefined && { id }) }
-        : messageItem(group, id);
+      if (entry.role === 'system' && isObject(entry.result)) return { ...entry.result, ...(entry.result.id !== undefined && { id }) };
+      return messageItem(group, id);
     case 'summary':
-      return isObject(entry.result) && typeof entry.result.encrypted_content === 'string' ? { ...entry.result, id } : messageItem(group, id);
+      return isObject(entry.result) && sealedIn(entry) !== undefined ? { ...entry.result, id } : messageItem(group, id);
     case 'text':
       return messageItem(group, id);
   }

@@ -51,7 +51,7 @@ export function contentsSent(deltas: Iterable<Uint8Array>, answer: string) {
       put(turns, record);
     } else if (isHeader(record)) isForgotten = !isFirst;
     else if (isReopening(record)) {
-      turns = withCopies(reopened(readAgain(turns), isForgotten));
+      turns = withCopies(reopened([...inOrder([...turns.values()]).values()], isForgotten));
       isReopened = true;
       isForgotten = false;
     }
@@ -91,7 +91,6 @@ const withCopies = (turns: readonly Turn[]): Turns => {
   for (const turn of turns) all.set(all.has(turn.id) ? `${turn.id}\0${all.size}` : turn.id, turn);
   return all;
 };
-const readAgain = (turns: Turns): readonly Turn[] => [...inOrder([...turns.values()]).values()];
 
 function put(turns: Turns, message: JsonObject): void {
   const [turn] = turnOf(message);

@@ -33,14 +33,14 @@ interface SentMessage {
   readonly sentText: () => string;
 }
 
-interface Link extends SentMessage {
-  readonly id: string;
+interface Place {
   /** The project's name of the record that holds the message. */
   readonly name: string;
   /** That record, if this file contains it. */
-  readonly node?: Node;
+  readonly node: Node | undefined;
   readonly before: TreeRecord['parent'];
 }
+type Link = SentMessage & Place & { readonly id: string };
 type Node = TreeRecord & { readonly others: string[] };
 
 /** The tree while it grows, with the history as the agent holds it at the current line. */
@@ -95,19 +95,19 @@ function ignore({ pieces, aside }: Growth, piece: RecordPiece): void {
 
 const isStored = ({ context }: Growth, { range }: RecordPiece): boolean => range.start < context.resumeAt;
 
-function addLink({ path, placeOf }: Growth, link: Omit<Link, keyof SentMessage | 'id'>, message: JsonObject): void {
+function addLink({ path, placeOf }: Growth, { name, before, node }: Place, message: JsonObject): void {
   const id = idOf(message);
   placeOf.set(id, path.length);
-  path.push({ ...link, id, ...sent(message) });
+  path.push({ name, before, node, id, ...sent(message) });
 }
 
-/** Adds a record to the tree. Undefined if the project has the record from another file. */
-function place(growth: Growth, piece: RecordPiece, message: JsonObject, { name, ...more }: Pick<Node, 'name'> & Partial<Node>): Node | undefined {
-  const { startedBy, pieces, records } = growth;
+/** Adds a record to the tree. It has no node if the project has the record from another file. */
+function place(growth: Growth, piece: RecordPiece, message: JsonObject, { name, ...more }: Pick<Node, 'name'> & Partial<Node>): Place {
+  const { startedBy, pieces, records, tip: before } = growth;
   if (growth.copied.has(piece)) {
     ignore(growth, piece);
-    growth.tip = isContext(message) ? growth.tip : { record: name };
-    return undefined;
+    growth.tip = isContext(message) ? before : { record: name };
+    return { name, before, node: undefined };
   }
   const others = [...(hasCalls(message) && name === idOf(message) ? [additionName(name)] : []), ...startsIn(message)];
   const node = {
@@ -115,7 +115,7 @@ function place(growth: Growth, piece: RecordPiece, message: JsonObject, { name, 
     others,
     piece,
     part: roleInTurn(message),
-    parent: growth.tip,
+    parent: before,
     stored: isStored(growth, piece),
     at: readTime(message),
     ...(startedBy && { startedBy }),
@@ -124,7 +124,7 @@ function place(growth: Growth, piece: RecordPiece, message: JsonObject, { name, 
   if (pieces.at(-1) !== piece) pieces.push(piece);
   records.push(node);
   growth.tip = node;
-  return node;
+  return { name, before, node };
 }
 
 function readMessage(growth: Growth, piece: RecordPiece, message: JsonObject): void {
@@ -139,14 +139,8 @@ function readMessage(growth: Growth, piece: RecordPiece, message: JsonObject): v
   if (at !== undefined) readAgain(growth, piece, message, at);
   else if (stored ? path.length > 0 && !context.known.has(nameMessage(message)) : isAnswered(growth, message)) {
     ignore(growth, piece);
-    const { name, before, node } = path.at(-1) as Link;
-    addLink(growth, { name, before, ...(node && { node }) }, message);
-  } else {
-    const name = nameMessage(message);
-    const before = growth.tip;
-    const node = place(growth, piece, message, { name });
-    addLink(growth, { name, before, ...(node && { node }) }, message);
-  }
+    addLink(growth, path.at(-1) as Link, message);
+  } else addLink(growth, place(growth, piece, message, { name: nameMessage(message) }), message);
 }
 
 /** Reads a message that an earlier line or an earlier import already contains. */
@@ -181,10 +175,8 @@ function addCalls(growth: Growth, piece: RecordPiece, message: JsonObject, at: n
   if (split) {
     pieces.push(split.head);
     ignore(growth, split.said);
-    const name = additionName(idOf(message));
-    const before = growth.tip;
-    const node = place(growth, split.calls, message, { name });
-    path[at] = { ...(path[at] as Link), name, before, ...(node && { node }) };
+    const placed = place(growth, split.calls, message, { name: additionName(idOf(message)) });
+    path[at] = { ...(path[at] as Link), ...placed };
     return;
   }
   notes.push({ line: piece.line, reason: `the message ${idOf(message)} was imported before without its calls, and is repeated with them` });
@@ -248,7 +240,7 @@ function readHistory(growth: Growth, piece: RecordPiece, history: readonly JsonO
   }
   growth.isFresh = false;
   const now = path.filter(({ sentText }) => sentText() !== '');
-  const then = sentOf(history.filter((message) => !isCopy(growth, message)));
+  const then = history.flatMap((message) => (isCopy(growth, message) ? [] : [sent(message)])).filter(({ sentText }) => sentText() !== '');
   const common = commonLength(now, then);
   if (history.length === 0 || (path.length > 0 && common === then.length && !growth.broken)) {
     const first = now[common];
@@ -260,13 +252,12 @@ function readHistory(growth: Growth, piece: RecordPiece, history: readonly JsonO
   const name = nameMessage(named);
   if (growth.broken) growth.tip = growth.broken.before;
   growth.broken = undefined;
-  const before = growth.tip;
-  const part = before !== null ? 'compaction' : then.length === 0 ? 'lead' : 'prompt';
-  const node = place(growth, piece, named, { name, part, others: history.map(nameMessage).filter((other) => other !== name) });
+  const part = growth.tip !== null ? 'compaction' : then.length === 0 ? 'lead' : 'prompt';
+  const placed = place(growth, piece, named, { name, part, others: history.map(nameMessage).filter((other) => other !== name) });
   path.length = 0;
   placeOf.clear();
   answered.clear();
-  for (const message of history) addLink(growth, { name: node ? name : nameMessage(message), before, ...(node && { node }) }, message);
+  for (const message of history) addLink(growth, placed.node ? placed : { ...placed, name: nameMessage(message) }, message);
 }
 
 /** After a start of the agent, the results of tools are repeated next to their calls. */
@@ -296,9 +287,6 @@ const isSpoken = ({ type }: JsonObject): boolean => type === 'user' || type === 
 
 /** The message with its text for comparisons. */
 const sent = (message: JsonObject): SentMessage => ({ message, sentText: once(() => sentTextOf(message)) });
-
-/** The messages that the model gets. */
-const sentOf = (messages: readonly JsonObject[]): readonly SentMessage[] => messages.map(sent).filter(({ sentText }) => sentText() !== '');
 
 function sentTextOf(message: JsonObject): string {
   if (!isSpoken(message) || isContext(message)) return '';

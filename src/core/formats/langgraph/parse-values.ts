@@ -1,5 +1,5 @@
 import { decode, ExtensionCodec } from '@msgpack/msgpack';
-import { attempt, decodeText, isObject, type Json, type JsonObject, parseJson } from '../../base/index.js';
+import { attempt, decodeText, isObject, type Json, type JsonObject, onceFor, parseJson } from '../../base/index.js';
 
 /**
  * The value of a column that LangGraph wrote: JSON, or msgpack with Python objects as extensions. Fields of objects are read but no object
@@ -21,9 +21,8 @@ const base64 = (bytes: Uint8Array): JsonObject => ({ base64: Buffer.from(bytes.b
 /** No conversation nests deeper than this. */
 const deepest = 200;
 
-function unpacked(bytes: Uint8Array, depth = 0): Json | undefined {
-  return depth > deepest ? undefined : attempt(() => toJson(decode(bytes, { extensionCodec: codecAt(depth), useBigInt64: true }), depth));
-}
+const unpacked = (bytes: Uint8Array, depth = 0): Json | undefined =>
+  depth > deepest ? undefined : attempt(() => toJson(decode(bytes, { extensionCodec: codecAt(depth), useBigInt64: true }), depth));
 
 /**
  * A constructor with one argument, with positional or named arguments; a method with one argument; pydantic in two versions; an array of
@@ -33,13 +32,8 @@ const extensions = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 const numbers = 6;
 const wholeValue = 7;
 
-const codecs: ExtensionCodec[] = [];
-
-function codecAt(depth: number): ExtensionCodec {
-  const known = codecs[depth];
-  if (known) return known;
+const codecAt = onceFor((depth: number): ExtensionCodec => {
   const codec = new ExtensionCodec();
-  codecs[depth] = codec;
   for (const type of extensions)
     codec.register({
       type,
@@ -47,7 +41,7 @@ function codecAt(depth: number): ExtensionCodec {
       decode: (data: Uint8Array) => extended(unpacked(data, depth + 1), type),
     });
   return codec;
-}
+});
 
 function extended(parts: Json | undefined, type: number): Json {
   if (type === wholeValue) return parts ?? null;

@@ -102,9 +102,8 @@ function answerDrafts(fields: JsonObject): readonly UnplacedEntry[] {
 }
 
 /** The name of the model that answered, where the message holds it. */
-export function readModel({ response_metadata: about }: JsonObject): string | undefined {
-  return stringAt(about, 'model_name') ?? stringAt(about, 'model') ?? stringAt(about, 'model_id');
-}
+export const readModel = ({ response_metadata: about }: JsonObject): string | undefined =>
+  stringAt(about, 'model_name') ?? stringAt(about, 'model') ?? stringAt(about, 'model_id');
 
 function answerBlock(block: Json, type: string | undefined): UnplacedEntry {
   switch (type) {

@@ -65,11 +65,10 @@ function messageFor(group: Group, id: string): Json {
 
 /** A single text is a string; everything else is a list of blocks. */
 function writeContent(group: readonly WritableEntry[]): Json {
-  const [only] = group;
-  return group.length === 1 && only && isText(only) ? (only.text ?? '') : group.map(writeBlock);
+  const [only, ...others] = group;
+  const isText = others.length === 0 && (only?.kind === 'text' || only?.kind === 'summary');
+  return isText ? (only.text ?? '') : group.map(writeBlock);
 }
-
-const isText = ({ kind }: WritableEntry): boolean => kind === 'text' || kind === 'summary';
 
 function writeBlock(entry: WritableEntry): Json {
   const sealed = isObject(entry.result) ? entry.result : {};

@@ -1,4 +1,4 @@
-import { defined, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { defined, isObject, type Json, type JsonObject, onceFor, parseJson, stringAt } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Lines, Member, PlanContext } from '../format.js';
 import { parseShallow, writeLines } from '../shared/jsonl.js';
 import { hasColumns, hasMessages, hasSecond, secondMessages, secondStamps } from './parse-second.js';
@@ -35,24 +35,14 @@ export const database: DatabaseReader = {
     const secondIds = new Set(second.map(({ id }) => id));
     const counts = countEvents(rows);
     const firstOf = (id: string) => () => (firstIds.has(id) ? firstMessages(rows, id) : []);
-    for (const session of second) {
-      const id = session.id as string;
-      yield secondMember(rows, session, `${stamps.get(id) ?? ''} ${counts.get(id) ?? ''}`, firstOf(id));
-    }
-    const calls = new Map<string, ReturnType<typeof tasksOf>>();
-    for (const session of first) {
+    const tasks = onceFor((parent: string) => tasksOf(rows, parent));
+    for (const session of [...second, ...first.filter(({ id }) => !secondIds.has(id))]) {
       const id = session.id as string;
       const stamp = stamps.get(id);
-      if (secondIds.has(id)) continue;
-      const startedBy = (): string | undefined => {
-        const parent = stringAt(session, 'parent_id');
-        if (parent === undefined) return undefined;
-        const tasks = calls.get(parent) ?? tasksOf(rows, parent);
-        calls.set(parent, tasks);
-        return tasks.get(id);
-      };
+      const parent = stringAt(session, 'parent_id');
+      const startedBy = (): string | undefined => (parent === undefined ? undefined : tasks(parent).get(id));
       // Betas of version 2 wrote the new messages beside the old sessions.
-      if (stamp !== undefined) yield secondMember(rows, session, `${stamp} ${counts.get(id) ?? ''}`, firstOf(id));
+      if (secondIds.has(id) || stamp !== undefined) yield secondMember(rows, session, `${stamp ?? ''} ${counts.get(id) ?? ''}`, firstOf(id));
       else yield readMember(rows, session, startedBy, counts.get(id));
     }
   },

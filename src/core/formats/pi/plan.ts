@@ -8,7 +8,7 @@ import { type RecordPiece, readTime, recordsOf } from '../shared/jsonl.js';
 import { chooseById, firstIn, madeBy, maxNameLength, newProblems, pathTo } from '../shared/plans.js';
 import { inDelta } from '../shared/records.js';
 import { type ContentEdit, readEntries } from './parse.js';
-import { bytesIn, isChained, isHeader, isSent, nameRecord, readId, readMessage, readRole, roleInTurn, scanLines, writeHeadline } from './schema.js';
+import { isChained, isHeader, isSent, nameRecord, readId, readMessage, readRole, roleInTurn, scanLines, writeHeadline } from './schema.js';
 
 export const formatId = 'pi-v1';
 
@@ -67,7 +67,7 @@ function place(growth: Growth, piece: RecordPiece): void {
   const { file, context, placed, records } = growth;
   const record = piece.record as JsonObject;
   const parent = findParent(growth, piece, record);
-  const name = nameRecord(record, bytesIn(file, piece));
+  const name = nameRecord(record, file, piece.range);
   const stored = piece.range.start < context.resumeAt || ((parent === null || parent.stored) && context.known.has(name));
   const node: Mutable<TreeRecord> = { name, piece, part: roleInTurn(record), parent, stored, at: readTime(record) };
   if (node.part === 'compaction') {
@@ -122,7 +122,7 @@ function readPieces(file: Uint8Array, pieces: readonly RecordPiece[]): Content {
     const { record } = piece;
     if (!record || !isChained(record)) continue;
     const edit = edits.get(readId(record) ?? '');
-    for (const entry of readEntries(record, nameRecord(record, bytesIn(file, piece)), raw, edit)) entries.push(entry);
+    for (const entry of readEntries(record, nameRecord(record, file, piece.range), raw, edit)) entries.push(entry);
   }
   return { entries, elisions: [] };
 }

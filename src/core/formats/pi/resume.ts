@@ -1,7 +1,7 @@
 import { type JsonObject, stringAt } from '../../base/index.js';
 import type { SessionOptions } from '../format.js';
 import { encodeLines } from '../shared/jsonl.js';
-import { bytesIn, idIn, isChained, isHeader, isSent, nameRecord, readId, readMessage, scanLines } from './schema.js';
+import { idIn, isChained, isHeader, isSent, nameRecord, readId, readMessage, scanLines } from './schema.js';
 
 type Line = JsonObject & { readonly id: string };
 
@@ -13,10 +13,9 @@ type Line = JsonObject & { readonly id: string };
 export function writeSession(delta: Uint8Array, { sessionId, newId, now, cwd }: SessionOptions): Uint8Array {
   const { pieces } = scanLines(delta);
   const header = pieces.find(({ record }) => record && isHeader(record))?.record;
-  const lines = pieces.flatMap((piece): Line[] => {
-    const { record } = piece;
-    return record && isChained(record) ? [withId(record, nameRecord(record, bytesIn(delta, piece)))] : [];
-  });
+  const lines = pieces.flatMap(({ record, range }): Line[] =>
+    record && isChained(record) ? [withId(record, nameRecord(record, delta, range))] : [],
+  );
   const placed: Line[] = [];
   const at = new Map<string, number>();
   const add = (line: Line): void => {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { decodeText, isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { type ByteRange, decodeText, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { RecordRole } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
-import { type Dialect, type RecordPiece, readTime, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
+import { type Dialect, readTime, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
 
 /** The form of pi's records. */
 export const dialect: Dialect = {
@@ -25,18 +25,19 @@ const shortId = /^[0-9a-f]{8}$/;
 const shortName = /^([0-9a-f]{8})-[0-9a-z]+$/;
 
 /** A record's name: its id of 32 bits with its time, the same in a fork. A record without an id is named by its bytes. */
-export function nameRecord(record: JsonObject, bytes: Uint8Array): string {
+export function nameRecord(record: JsonObject, delta: Uint8Array, { start, end }: ByteRange): string {
   const id = readId(record);
-  if (id === undefined) return `v1-${createHash('sha256').update(decodeText(bytes).trim()).digest('hex').slice(0, 16)}`;
+  if (id === undefined)
+    return `v1-${createHash('sha256')
+      .update(decodeText(delta.subarray(start, end)).trim())
+      .digest('hex')
+      .slice(0, 16)}`;
   const at = readTime(record);
   return at === undefined || !shortId.test(id) ? id : `${id}-${Date.parse(at).toString(36)}`;
 }
 
 /** The id that a record of this name has in its file. */
 export const idIn = (name: string): string => shortName.exec(name)?.[1] ?? name;
-
-/** The bytes of the record in its file. */
-export const bytesIn = (delta: Uint8Array, { range }: RecordPiece): Uint8Array => delta.subarray(range.start, range.end);
 
 /** The message of a record. */
 export const readMessage = (record: JsonObject): JsonObject => (isObject(record.message) ? record.message : {});

@@ -4,7 +4,7 @@ import { base64Of, namer } from '../shared/groups.js';
 import { cutAt, encodeLines } from '../shared/jsonl.js';
 import { inPlace, splitKey } from '../shared/keys.js';
 import { textParts, withOthers } from '../shared/result-parts.js';
-import { bytesIn, idIn, isChained, nameRecord, readId, readMessage, scanLines, systemText, unframed } from './schema.js';
+import { idIn, isChained, nameRecord, readId, readMessage, scanLines, systemText, unframed } from './schema.js';
 
 interface Block {
   readonly entry: WritableEntry;
@@ -74,13 +74,10 @@ function sortOf(entry: WritableEntry): Sort {
   return entry.marks?.includes('meta') ? 'injected' : 'prompt';
 }
 
-interface Envelope {
-  readonly id: string;
-  readonly parentId: string | null;
-  readonly timestamp: string;
-}
-
-function writeRecord(group: readonly Block[], envelope: Envelope): object {
+function writeRecord(
+  group: readonly Block[],
+  envelope: { readonly id: string; readonly parentId: string | null; readonly timestamp: string },
+): object {
   const { entry } = group[0] as Block;
   const ms = Date.parse(envelope.timestamp);
   const message = (body: object): object => ({ type: 'message', ...envelope, message: { ...body, timestamp: ms } });
@@ -115,7 +112,7 @@ function writeRecord(group: readonly Block[], envelope: Envelope): object {
 /** Records that pi writes for itself and reads again. */
 const notes = new Set(['model_change', 'thinking_level_change', 'label', 'session_info', 'usage', 'custom', 'context_edit']);
 
-function noteRecord({ toolName = 'note', result, text }: WritableEntry, envelope: Envelope): object {
+function noteRecord({ toolName = 'note', result, text }: WritableEntry, envelope: object): object {
   if (notes.has(toolName) && isObject(result)) return { type: toolName, ...envelope, ...result };
   return { type: 'custom', ...envelope, customType: toolName, data: result ?? text ?? null };
 }
@@ -211,7 +208,7 @@ function resultMessage(group: readonly Block[]): object {
 export function cutLines(delta: Uint8Array, lastKept: EntryKey): Uint8Array {
   const key = splitKey(lastKept);
   const found = scanLines(delta).pieces.find(
-    (piece) => piece.sort === 'record' && piece.record && isChained(piece.record) && nameRecord(piece.record, bytesIn(delta, piece)) === key?.name,
+    (piece) => piece.sort === 'record' && piece.record && isChained(piece.record) && nameRecord(piece.record, delta, piece.range) === key?.name,
   );
   if (!key || !found?.record) throw badRequest('at', `at is ${lastKept}, but this delta has no such entry`);
   return cutAt(delta, found.range, shorten(found.record, key));

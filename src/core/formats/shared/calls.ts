@@ -2,6 +2,7 @@
 import { type EntryKey, isObject, type Json, type JsonObject, parseJson, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry } from '../parsed.js';
 import { clip, promptLine } from './headline.js';
+import { isHidden } from './kept.js';
 import { patchedFiles } from './patch.js';
 import { commandIn } from './prompt.js';
 
@@ -198,8 +199,6 @@ export function toolLine(name: string, given: unknown): string {
 }
 const longest = 120;
 const asObject = (value: Json | undefined): JsonObject | undefined => (isObject(value) ? value : undefined);
-
-const isHidden = ({ marks }: ParsedEntry): boolean => marks?.includes('hidden') ?? false;
 
 /** The facts in the visible entries of one record, without the counts. */
 export function partOfEntries(entries: readonly ParsedEntry[]): CallPart | undefined {

@@ -58,9 +58,7 @@ export function readArray(bytes: Uint8Array): CborItems {
 }
 
 /** Decodes one item; undefined if the bytes are invalid or contain a tag. */
-export function decodeCbor(bytes: Uint8Array): Cbor | undefined {
-  return endOfItem(bytes, 0) === bytes.length ? decodeChecked(bytes) : undefined;
-}
+export const decodeCbor = (bytes: Uint8Array): Cbor | undefined => (endOfItem(bytes, 0) === bytes.length ? decodeChecked(bytes) : undefined);
 
 function arrayAt(bytes: Uint8Array, at: number): { readonly start: number; readonly length: number } | undefined {
   const first = bytes[at] as number;

@@ -59,18 +59,12 @@ const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
 const [beginObject, endObject, beginList, endList] = [0x7b, 0x7d, 0x5b, 0x5d];
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-interface Level {
-  readonly path: string;
-  readonly isList: boolean;
-  position: number;
-}
-
 /** Follows the brackets of a document byte by byte. */
 class Scanner {
   readonly #isLarge: (path: string) => boolean;
   #shell = Buffer.allocUnsafe(1_024);
   #length = 0;
-  readonly #levels: Level[] = [];
+  readonly #levels: { readonly path: string; readonly isList: boolean; position: number }[] = [];
   #key = { start: 0, end: 0 };
   #lists: { path: string; items: ByteRange[] }[] = [];
   #inString = false;

@@ -183,9 +183,7 @@ export function writeLines(records: readonly JsonObject[]): Required<Lines> {
 }
 
 /** Joins deltas so that each ends with exactly one newline. */
-export function concatLines(deltas: readonly Uint8Array[]): Uint8Array {
-  return Buffer.concat([...concatLineParts(deltas.map((delta) => [delta]))]);
-}
+export const concatLines = (deltas: readonly Uint8Array[]): Uint8Array => Buffer.concat([...concatLineParts(deltas.map((delta) => [delta]))]);
 
 /** Values as JSON lines. */
 export const encodeLines = (values: readonly object[]): Uint8Array => encodeText(values.map((value) => `${JSON.stringify(value)}\n`).join(''));

@@ -1,7 +1,8 @@
-import { type EntryKey, isObject } from '../../base/index.js';
+import { type EntryKey, isObject, stringAt } from '../../base/index.js';
 import type { OutputOf } from '../../contract/index.js';
 import { type Fact, type Format, factNames, type ParsedEntry, type WritableEntry } from '../format.js';
 import { isTooLarge } from './images.js';
+import { isHidden } from './kept.js';
 
 /** The facts of entries that a format has no field for: the first of them entry by entry, and the number of each. */
 export type FormatLosses = Pick<OutputOf<'context.materialize'>, 'losses' | 'lossCounts'>;
@@ -28,8 +29,6 @@ export function lossesOf(entries: readonly Keyed[], format: Pick<Format, 'holds'
 }
 
 const allNames: readonly string[] = [...Object.values(factNames), ...Object.values(refused), neverSeen];
-
-const isHidden = ({ marks }: WritableEntry): boolean => marks?.includes('hidden') === true;
 
 type Keyed = WritableEntry & { readonly key: EntryKey };
 
@@ -93,8 +92,7 @@ export function deltaLosses(entries: readonly Keyed[]): DeltaLosses {
   const isOpen = new Map<string, boolean>();
   const answers: string[] = [];
   let lost = 0;
-  for (const { kind, toolCallId = '', marks } of entries) {
-    if (marks?.includes('hidden')) continue;
+  for (const { kind, toolCallId = '', marks } of entries.filter((entry) => !isHidden(entry))) {
     if (kind === 'tool_call' && !marks?.includes('server')) isOpen.set(toolCallId, true);
     if (kind !== 'tool_result') continue;
     const before = isOpen.get(toolCallId);
@@ -196,7 +194,7 @@ function factsOfContent(entry: WritableEntry): Fact[] {
     case 'image':
       return [role === 'tool' ? 'resultImage' : entry.media ? 'image' : 'linkedImage'];
     case 'event':
-      return [isBlock(result) ? 'block' : 'event'];
+      return [stringAt(result, 'type') === undefined ? 'event' : 'block'];
     case 'summary':
       return ['summary'];
     case 'text':
@@ -208,5 +206,3 @@ function factsOfContent(entry: WritableEntry): Fact[] {
       return [];
   }
 }
-
-const isBlock = (value: unknown): boolean => typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';

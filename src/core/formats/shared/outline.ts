@@ -3,7 +3,10 @@ import { type EntryKey, isObject, parseJson } from '../../base/index.js';
 import { type Kind, kinds, type Role, roles } from '../../contract/index.js';
 import type { Elision, ParsedDelta, ParsedEntry } from '../parsed.js';
 import type { CallCount, CallPart } from './calls.js';
+import { isHidden } from './kept.js';
 import { recordOfKey } from './keys.js';
+
+export { isHidden } from './kept.js';
 
 export interface OutlineEntry extends Pick<ParsedEntry, 'key' | 'role' | 'kind' | 'tokens'> {
   readonly hidden: boolean;
@@ -59,9 +62,6 @@ export type StoredEntry = readonly [
 const hiddenFlag = 1;
 const errorFlag = 2;
 const headLength = 120;
-
-/** Whether the entry was never sent to the model. */
-export const isHidden = (entry: ParsedEntry): boolean => entry.marks?.includes('hidden') ?? false;
 
 /** An entry without its content. The beginnings of texts are most of an outline's cost, so counts and numbers go without a head. */
 const outlineEntry = (entry: ParsedEntry, head?: string): OutlineEntry => ({
@@ -198,14 +198,14 @@ export function decodeOutline(data: string): DeltaOutline {
   };
 }
 
-const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isName = (value: unknown): boolean => value === 0 || (typeof value === 'string' && value.length <= maxReceivedName);
 const maxReceivedName = 4_096;
 
 /** Reads the stored form of an outline from another machine. Undefined if it is none: its content says the same, and is checked. */
 export function receivedOutline(data: string): DeltaOutline | undefined {
-  const [entries, elisions] = listIn(parseJson(data));
+  const value = parseJson(data);
+  const [entries, elisions] = Array.isArray(value) ? value : [];
   const isEntry = (entry: unknown): boolean => {
     if (!Array.isArray(entry) || entry.length !== 8) return false;
     const [key, role, kind, tokens, flags, head, toolCallId, messageId] = entry as unknown[];

@@ -1,4 +1,5 @@
 import type { WritableEntry } from '../format.js';
+import { isHidden } from './kept.js';
 
 /** The text that is sent in place of a result that was never recorded. No commit stores it. */
 export const noResult = '[no result was recorded]';
@@ -9,7 +10,7 @@ type Part = Pick<WritableEntry, 'role' | 'kind' | 'toolCallId' | 'marks'>;
 /** Answers each call once, as providers require: a missing result says so, after its answer; stray and second results are left out. */
 export function pairedCalls<One extends Part>(given: readonly One[]): One[] {
   const entries = withIds(given);
-  const answers = new Set(entries.flatMap((entry) => (entry.kind === 'tool_result' && isSent(entry) ? [entry.toolCallId ?? ''] : [])));
+  const answers = new Set(entries.flatMap((entry) => (entry.kind === 'tool_result' && !isHidden(entry) ? [entry.toolCallId ?? ''] : [])));
   const called = new Set<string>();
   const answered = new Set<string>();
   const paired: One[] = [];
@@ -20,7 +21,7 @@ export function pairedCalls<One extends Part>(given: readonly One[]): One[] {
   };
   for (const entry of entries) {
     const id = entry.toolCallId ?? '';
-    if (!isSent(entry)) {
+    if (isHidden(entry)) {
       paired.push(entry);
       continue;
     }
@@ -41,14 +42,12 @@ export function pairedCalls<One extends Part>(given: readonly One[]): One[] {
   return paired;
 }
 
-const isSent = (entry: Part): boolean => !entry.marks?.includes('hidden');
-
 /** Gives an id to each call without one, because every provider requires it. The next result without an id answers the oldest such call. */
 function withIds<One extends Part>(entries: readonly One[]): readonly One[] {
   const open: string[] = [];
   let calls = 0;
   return entries.map((entry) => {
-    if (entry.toolCallId || !isSent(entry)) return entry;
+    if (entry.toolCallId || isHidden(entry)) return entry;
     if (entry.kind === 'tool_call') open.push(`unnamed_${++calls}`);
     const toolCallId = entry.kind === 'tool_call' ? open.at(-1) : entry.kind === 'tool_result' ? open.shift() : undefined;
     return toolCallId === undefined ? entry : { ...entry, toolCallId };

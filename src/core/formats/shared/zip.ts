@@ -76,13 +76,7 @@ export function zipList(file: FileBytes): readonly ZipEntry[] | undefined {
 
 const refused = (why: string): StemmaError => new StemmaError('CORRUPT', `${why}, and it is not read`);
 
-interface Stored {
-  readonly name: string;
-  readonly place: number;
-  readonly method: number;
-  readonly size: number;
-  readonly length: number;
-}
+type Stored = Pick<ZipEntry, 'name' | 'length'> & Record<'place' | 'method' | 'size', number>;
 
 /** The bytes of a range, as far as the file has them. They are valid until the next call. */
 const readRange = (file: FileBytes, start: number, end: number): Buffer =>

@@ -29,18 +29,12 @@ function frameLength(bytes: Buffer): number {
   return at + ((descriptor & 4) !== 0 ? 4 : 0);
 }
 
-/** A frame of Zstandard. `isCut`: its last bytes are missing. */
-interface Frame {
-  readonly bytes: Buffer;
-  readonly isCut: boolean;
-}
-
 /**
  * The frames of Zstandard at the beginning of bytes, at least one. Node's own function stops after the first one and says nothing (its issue
- * 64741); in Node 22, it says nothing of a frame that was cut off either.
+ * 64741); in Node 22, it says nothing of a frame that was cut off either. `isCut`: the last bytes of the frame are missing.
  * @throws CORRUPT for too many frames
  */
-export function* zstdFrames(packed: Uint8Array): Generator<Frame> {
+export function* zstdFrames(packed: Uint8Array): Generator<{ readonly bytes: Buffer; readonly isCut: boolean }> {
   let rest = bufferOf(packed);
   for (let count = 0; count === 0 || isFrame(rest); count++) {
     if (count >= maxFrames) throw new StemmaError('CORRUPT', `it is compressed in more than ${maxFrames} frames, and is not read`);
