@@ -16,21 +16,19 @@ export function readEntries(record: JsonObject, raw: ByteRange): readonly Parsed
 }
 
 function draftsOf(record: JsonObject, uuid: string): readonly Numbered[] {
-  switch (record.type) {
-    case 'user':
-      return userDrafts(record, messageIdOf(record) ?? uuid);
-    case 'assistant':
-      return answerDrafts(record, messageIdOf(record) ?? uuid);
-    case 'system':
-      return [[0, systemDraft(record, uuid)]];
-    case 'attachment':
-      return attachmentDrafts(record, uuid);
-    case 'progress':
-      return [];
-    default:
-      return [[0, unread(record, typeof record.type === 'string' ? record.type : 'unknown')]];
-  }
+  const type = typeof record.type === 'string' ? record.type : 'unknown';
+  const read = Object.hasOwn(readers, type) ? readers[type] : undefined;
+  return read?.(record, uuid) ?? [[0, unread(record, type)]];
 }
+
+/** The drafts of each type of record. */
+const readers: Readonly<Record<string, (record: JsonObject, uuid: string) => readonly Numbered[]>> = {
+  user: (record, uuid) => userDrafts(record, messageIdOf(record) ?? uuid),
+  assistant: (record, uuid) => answerDrafts(record, messageIdOf(record) ?? uuid),
+  system: (record, uuid) => [[0, systemDraft(record, uuid)]],
+  attachment: attachmentDrafts,
+  progress: () => [],
+};
 
 /** A prompt that was typed while the agent worked, and that the running turn took up, if the record says so. */
 export function absorbedIn(record: JsonObject): string | undefined {

@@ -6,7 +6,7 @@ import { parseShallow } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
 import { joinParts, partsMark } from '../shared/result-parts.js';
 import { countTokens } from '../shared/tokens.js';
-import { endsSummary, isAnswer, isInjected, nameItem, type PlacedLine, type RolloutLine, readTexts, saidIn, turnOf } from './schema.js';
+import { endsSummary, isAnswer, isInjected, nameItem, type PlacedLine, type RolloutLine, readTexts, type Sort, saidIn, turnOf } from './schema.js';
 
 /** The entries of the lines of a delta, in order. The name and message of an item depend on the lines before it. */
 export function readItems(lines: readonly PlacedLine[]): ParsedEntry[] {
@@ -68,20 +68,15 @@ export function readItems(lines: readonly PlacedLine[]): ParsedEntry[] {
     return [placeDraft(draft, `${record}.0`, { raw, at })];
   };
 
+  const lineEntries: Partial<Record<Sort, (line: PlacedLine) => readonly ParsedEntry[]>> = {
+    meta: (line) => instructionsOf(line, unique),
+    item: (line) => itemEntries(line.payload, line),
+    compacted: compactionEntries,
+    event: eventEntries,
+  };
   return lines.flatMap((line) => {
     turn = turnOf(line) ?? turn;
-    switch (line.sort) {
-      case 'meta':
-        return instructionsOf(line, unique);
-      case 'item':
-        return itemEntries(line.payload, line);
-      case 'compacted':
-        return compactionEntries(line);
-      case 'event':
-        return eventEntries(line);
-      default:
-        return [];
-    }
+    return lineEntries[line.sort]?.(line) ?? [];
   });
 }
 
@@ -136,56 +131,53 @@ function instructionsOf({ payload, at, raw }: PlacedLine, unique: (name: string)
   return [placeDraft(draft, `${unique(`${id}#instructions`)}.0`, { raw, at })];
 }
 
-/** The drafts of an item. `failed` are the calls that failed. */
+type Reader = (item: JsonObject, failed: ReadonlySet<string>) => readonly Numbered[];
+
+/** The drafts of each type of item. `failed` are the calls that failed. */
+const readers: Readonly<Record<string, Reader>> = {
+  message: (item) => messageDrafts(item),
+  agent_message: (item) => messageDrafts({ ...item, role: 'user' }, stringAt(item, 'author')),
+  function_call: functionCall,
+  custom_tool_call: (item) => call(item, stringAt(item, 'name') ?? '', { input: stringAt(item, 'input') ?? '' }, 'custom'),
+  local_shell_call: (item) => call(item, 'local_shell', item.action ?? {}, 'local_shell'),
+  web_search_call: (item) => call(item, 'web_search', item.action ?? {}, 'server'),
+  tool_search_call: (item) => call(item, 'tool_search', item.arguments ?? {}, 'tool_search'),
+  function_call_output: (item, failed) => outputDrafts(item, failed, []),
+  mcp_tool_call_output: (item, failed) => outputDrafts(item, failed, []),
+  custom_tool_call_output: (item, failed) => outputDrafts(item, failed, ['custom']),
+  tool_search_output: (item, failed) => outputDrafts(item, failed, ['tool_search']),
+  reasoning: (item) => [[0, thought(item)]],
+  image_generation_call: (item) => [[0, generated(item)]],
+  compaction: sealedSummary,
+  compaction_summary: sealedSummary,
+  context_compaction: sealedSummary,
+  ghost_snapshot: (item) => [[0, event(item, { text: 'ghost snapshot', tokens: 0, marks: ['hidden', 'ghost_snapshot'] })]],
+};
+
 function draftsOf(item: JsonObject, failed: ReadonlySet<string>): readonly Numbered[] {
   const type = stringAt(item, 'type') ?? '';
-  const name = stringAt(item, 'name') ?? '';
-  switch (type) {
-    case 'message':
-      return messageDrafts(item);
-    case 'agent_message':
-      return messageDrafts({ ...item, role: 'user' }, stringAt(item, 'author'));
-    case 'function_call': {
-      const text = stringAt(item, 'arguments') ?? '';
-      const value = parseShallow(text);
-      return [[0, isObject(value) ? call(item, name, value) : call(item, name, { input: text }, 'unparsed')]];
-    }
-    case 'custom_tool_call':
-      return [[0, call(item, name, { input: stringAt(item, 'input') ?? '' }, 'custom')]];
-    case 'local_shell_call':
-      return [[0, call(item, 'local_shell', item.action ?? {}, 'local_shell')]];
-    case 'web_search_call':
-      return [[0, call(item, 'web_search', item.action ?? {}, 'server')]];
-    case 'tool_search_call':
-      return [[0, call(item, 'tool_search', item.arguments ?? {}, 'tool_search')]];
-    case 'function_call_output':
-    case 'mcp_tool_call_output':
-      return outputDrafts(item, failed, []);
-    case 'custom_tool_call_output':
-      return outputDrafts(item, failed, ['custom']);
-    case 'tool_search_output':
-      return outputDrafts(item, failed, ['tool_search']);
-    default:
-      return [[0, otherDraft(item, type)]];
-  }
+  const read = Object.hasOwn(readers, type) ? readers[type] : undefined;
+  return read?.(item, failed) ?? [[0, event(item)]];
 }
 
-/** An item with one entry that is neither a message nor a call nor a result. */
-function otherDraft(item: JsonObject, type: string): UnplacedEntry {
-  switch (type) {
-    case 'reasoning':
-      return thought(item);
-    case 'image_generation_call':
-      return generated(item);
-    case 'compaction':
-    case 'compaction_summary':
-    case 'context_compaction':
-      return { role: 'user', kind: 'summary', text: '', result: item, tokens: countItem(item), marks: ['redacted'] };
-    case 'ghost_snapshot':
-      return { role: 'system', kind: 'event', toolName: type, text: 'ghost snapshot', result: item, tokens: 0, marks: ['hidden', type] };
-    default:
-      return { role: 'system', kind: 'event', toolName: type || 'unknown', result: item, tokens: countItem(item) };
-  }
+/** An item, or a part of one, that is none of a conversation. */
+const event = (value: JsonObject, more: Partial<UnplacedEntry> = {}): UnplacedEntry => ({
+  role: 'system',
+  kind: 'event',
+  toolName: stringAt(value, 'type') || 'unknown',
+  result: value,
+  tokens: countItem(value),
+  ...more,
+});
+
+function sealedSummary(item: JsonObject): readonly Numbered[] {
+  return [[0, { role: 'user', kind: 'summary', text: '', result: item, tokens: countItem(item), marks: ['redacted'] }]];
+}
+
+function functionCall(item: JsonObject): readonly Numbered[] {
+  const [name, text] = [stringAt(item, 'name') ?? '', stringAt(item, 'arguments') ?? ''];
+  const value = parseShallow(text);
+  return isObject(value) ? call(item, name, value) : call(item, name, { input: text }, 'unparsed');
 }
 
 const countItem = (item: JsonObject): number => countTokens(JSON.stringify(item));
@@ -209,7 +201,7 @@ function messageDrafts(item: JsonObject, author?: string): readonly Numbered[] {
 /** An image, or another part that is not text. */
 function mediaDraft(part: JsonObject, role: Role): UnplacedEntry {
   const type = stringAt(part, 'type') ?? 'unknown';
-  if (type !== 'input_image' && type !== 'output_image') return { role, kind: 'event', toolName: type, result: part, tokens: countItem(part) };
+  if (type !== 'input_image' && type !== 'output_image') return { ...event(part), role, toolName: type };
   const url = stringAt(part, 'image_url') ?? stringAt(part.image_url, 'url') ?? '';
   const [, mediaType, base64] = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/=\s]*)$/.exec(url) ?? [];
   return pictured(role, mediaType !== undefined && base64 !== undefined ? { mediaType, base64 } : { link: part });
@@ -231,9 +223,9 @@ function thought(item: JsonObject): UnplacedEntry {
   };
 }
 
-function call(item: JsonObject, toolName: string, input: Json, mark?: string): UnplacedEntry {
+function call(item: JsonObject, toolName: string, input: Json, mark?: string): readonly Numbered[] {
   const id = stringAt(item, 'call_id') ?? (mark === 'server' ? stringAt(item, 'id') : undefined);
-  return called(toolName, id, input, mark === undefined ? {} : { marks: [mark] });
+  return [[0, called(toolName, id, input, mark === undefined ? {} : { marks: [mark] })]];
 }
 
 function outputDrafts(item: JsonObject, failed: ReadonlySet<string>, own: readonly string[]): readonly Numbered[] {

@@ -35,24 +35,41 @@ export function readEntries(record: JsonObject, name: string, raw: ByteRange, ed
   return drafts(sent).map(([number, draft]) => placeDraft(edit === null ? unsent(draft, 'omitted') : draft, `${name}.${number}`, place));
 }
 
+type Reader = (record: JsonObject) => readonly Numbered[];
+
+const ofBranch = { toolName: 'branch_summary', marks: ['meta', 'branch-summary'] };
+/** The drafts of each type of record. */
+const ofTypes: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
+  ['custom_message', injected],
+  ['compaction', compactionDrafts],
+  ['branch_summary', (record) => [[0, said('user', framed('branch', stringAt(record, 'summary') ?? ''), ofBranch)]]],
+]);
+
+/** The drafts of a message of each role. */
+const ofRoles: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
+  ['system', (message) => systemDrafts(message, 0)],
+  ['user', ({ content }) => numbered(content, (block) => blockDraft(block, 'user'))],
+  ['assistant', answerDrafts],
+  ['toolResult', resultDrafts],
+  ['bashExecution', shellDrafts],
+  ['custom', injected],
+  ['hookMessage', injected],
+]);
+
 function drafts(record: JsonObject): readonly Numbered[] {
-  switch (record.type) {
-    case 'message':
-      return messageDrafts(record, readMessage(record));
-    case 'custom_message':
-      return injected(record);
-    case 'branch_summary': {
-      const text = framed('branch', stringAt(record, 'summary') ?? '');
-      return [[0, said('user', text, { toolName: 'branch_summary', marks: ['meta', 'branch-summary'] })]];
-    }
-    case 'compaction': {
-      const text = stringAt(record, 'summary') ?? '';
-      const system = isObject(record.systemMessage) ? systemDrafts(record.systemMessage, 1) : [];
-      return [...system, [0, { role: 'user', kind: 'summary', text, tokens: countTokens(framed('compaction', text)) }]];
-    }
-    default:
-      return [[0, note(record)]];
-  }
+  const own = record.type === 'message' ? ofRoles.get(readRole(record))?.(readMessage(record)) : ofTypes.get(record.type)?.(record);
+  return own ?? [[0, note(record)]];
+}
+
+function compactionDrafts(record: JsonObject): readonly Numbered[] {
+  const text = stringAt(record, 'summary') ?? '';
+  const system = isObject(record.systemMessage) ? systemDrafts(record.systemMessage, 1) : [];
+  return [...system, [0, { role: 'user', kind: 'summary', text, tokens: countTokens(framed('compaction', text)) }]];
+}
+
+function shellDrafts(message: JsonObject): readonly Numbered[] {
+  const draft = said('user', shellText(message), { marks: ['command'], result: message });
+  return [[0, message.excludeFromContext === true ? unsent(draft, 'excluded') : draft]];
 }
 
 /** A record only for the agent: settings, labels, names, the state of extensions. */
@@ -60,28 +77,6 @@ function note(record: JsonObject): UnplacedEntry {
   const { type, id: _, parentId: __, timestamp: ___, ...rest } = record;
   const toolName = typeof type === 'string' ? type : 'unknown';
   return { role: 'system', kind: 'event', toolName, text: toolName.replaceAll('_', ' '), result: rest, tokens: 0, marks: ['hidden', toolName] };
-}
-
-function messageDrafts(record: JsonObject, message: JsonObject): readonly Numbered[] {
-  switch (readRole(record)) {
-    case 'system':
-      return systemDrafts(message, 0);
-    case 'user':
-      return numbered(message.content, (block) => blockDraft(block, 'user'));
-    case 'assistant':
-      return answerDrafts(message);
-    case 'toolResult':
-      return resultDrafts(message);
-    case 'bashExecution': {
-      const draft = said('user', shellText(message), { marks: ['command'], result: message });
-      return [[0, message.excludeFromContext === true ? unsent(draft, 'excluded') : draft]];
-    }
-    case 'custom':
-    case 'hookMessage':
-      return injected(message);
-    default:
-      return [[0, note(record)]];
-  }
 }
 
 const readBlocks = (content: unknown): readonly unknown[] =>
