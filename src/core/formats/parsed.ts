@@ -44,6 +44,9 @@ export interface ParsedEntry {
   readonly usage?: TokenUsage;
 }
 
+/** Whether the entry was never sent to the model. */
+export const isHidden = ({ marks }: Pick<ParsedEntry, 'marks'>): boolean => marks?.includes('hidden') === true;
+
 /** An effect of a delta on earlier entries: a microcompaction blanks old tool results. */
 export interface Elision {
   readonly toolCallIds: readonly string[];

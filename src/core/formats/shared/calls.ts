@@ -1,8 +1,7 @@
 // Providers' token counts as agents record them: one count per model call, joined from the records of its reply.
 import { type EntryKey, isObject, type Json, type JsonObject, parseJson, type Timestamp } from '../../base/index.js';
-import type { Mutable, ParsedEntry } from '../parsed.js';
+import { isHidden, type Mutable, type ParsedEntry } from '../parsed.js';
 import { clip, promptLine } from './headline.js';
-import { isHidden } from './kept.js';
 import { patchedFiles } from './patch.js';
 import { commandIn } from './prompt.js';
 

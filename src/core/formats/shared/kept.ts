@@ -1,8 +1,5 @@
 import type { WritableEntry } from '../format.js';
 
-/** Whether the entry was never sent to the model. */
-export const isHidden = ({ marks }: Pick<WritableEntry, 'marks'>): boolean => marks?.includes('hidden') === true;
-
 /** Marks entries that a compaction keeps in addition to its summary. Codex and others put them before the summary, Claude Code after it. */
 export const keptMark = 'kept';
 /** Whether a compaction keeps the entry. */

@@ -1,8 +1,8 @@
 import { type EntryKey, isObject, stringAt } from '../../base/index.js';
 import type { OutputOf } from '../../contract/index.js';
 import { type Fact, type Format, factNames, type ParsedEntry, type WritableEntry } from '../format.js';
+import { isHidden } from '../parsed.js';
 import { isTooLarge } from './images.js';
-import { isHidden } from './kept.js';
 
 /** The facts of entries that a format has no field for: the first of them entry by entry, and the number of each. */
 export type FormatLosses = Pick<OutputOf<'context.materialize'>, 'losses' | 'lossCounts'>;

@@ -1,12 +1,11 @@
 // The outline of a delta: its entries without their content, enough for counts, bars and navigation.
 import { type EntryKey, isObject, parseJson } from '../../base/index.js';
 import { type Kind, kinds, type Role, roles } from '../../contract/index.js';
-import type { Elision, ParsedDelta, ParsedEntry } from '../parsed.js';
+import { type Elision, isHidden, type ParsedDelta, type ParsedEntry } from '../parsed.js';
 import type { CallCount, CallPart } from './calls.js';
-import { isHidden } from './kept.js';
 import { recordOfKey } from './keys.js';
 
-export { isHidden } from './kept.js';
+export { isHidden } from '../parsed.js';
 
 export interface OutlineEntry extends Pick<ParsedEntry, 'key' | 'role' | 'kind' | 'tokens'> {
   readonly hidden: boolean;

@@ -1,5 +1,5 @@
 import type { WritableEntry } from '../format.js';
-import { isHidden } from './kept.js';
+import { isHidden } from '../parsed.js';
 
 /** The text that is sent in place of a result that was never recorded. No commit stores it. */
 export const noResult = '[no result was recorded]';
