@@ -28,6 +28,8 @@ export interface Answering {
   readonly provider: string;
   readonly model?: string | undefined;
   readonly samples?: number | undefined;
+  /** The system messages of the call, if the caller has composed them already. */
+  readonly system?: readonly LayerText[] | undefined;
   /** How the call is composed. The default is a question about the context. */
   readonly call?: ContextCall | undefined;
   /** Metadata of the reply's commit that differs from the context. */
@@ -66,7 +68,7 @@ export async function* answerContext(
   const commits: ContextId[] = [];
   for (let sample = 0; sample < (input.samples ?? 1); sample++) {
     const said = (part: Said): ReplyPart => ({ sample, ...part });
-    const system = systemTexts(composeContext(chain, base, input.call ?? { kind: 'question' }));
+    const system = input.system ?? systemTexts(composeContext(chain, base, input.call ?? { kind: 'question' }));
     const question = questionOf(chain, base, input.model, system);
     const reply = yield* provider
       ? asked(chain, { ...question, provider }, said, signal)

@@ -240,6 +240,17 @@ describe('asking from a context', () => {
     expect(from).toBeNull();
   });
 
+  test('system messages that the caller composed are those of the call', async () => {
+    const chain = emptyChain();
+    const { second } = working(chain);
+    const provider = scripted('anthropic', [{ kind: 'text', delta: 'yes' }]);
+    const system = [{ layer: 'framework' as const, text: 'Answer in one sentence.' }];
+    await run(askContext(chain, { id: second.id, text: why, provider: 'anthropic', system }, [provider]));
+    expect(provider.asked[0]?.body.system).toMatchObject([{ text: 'Answer in one sentence.' }]);
+    await run(askContext(chain, { id: null, text: why, provider: 'anthropic', system }, [provider]));
+    expect(provider.asked[1]?.body.system).toMatchObject([{ text: 'Answer in one sentence.' }]);
+  });
+
   test('the recording answers the same prompt from the same context, and names the commit', async () => {
     const chain = emptyChain();
     const { second } = working(chain);
