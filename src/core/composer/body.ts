@@ -6,30 +6,29 @@ import { refuse } from './refusals.js';
 /** The request body of a provider. @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider accepts a call without its result. */
 export function requestBody(messages: readonly MemoryMessage[], wire: Wire, model = 'MODEL'): Json {
   checkPairing(messages.map((each) => ({ toolCalls: toolCallsOf(each).map(({ id }) => id), results: [answeredCall(each) ?? []].flat() })));
-  const system = systemTexts(messages);
+  const system = messages.flatMap(({ role, content }) => (role === 'system' && content !== '' ? [content] : []));
+  const written = <Part>(as: Written<Part>): Part[] => messages.map((message) => as[message.role](message, messages));
   switch (wire) {
     case 'anthropic': {
       const blocks = system.map((text) => ({ type: 'text', text }));
-      return { model, max_tokens: 4_096, system: blocks, messages: joined(messages.flatMap(anthropicTurn), 'content') };
+      return { model, max_tokens: 4_096, system: blocks, messages: joined(written(anthropic).flat(), 'content') };
     }
     case 'openai':
-      return { model, messages: messages.map(openaiMessage) };
+      return { model, messages: written(openai) };
     case 'responses': {
       const instructions = system.length > 0 && { instructions: system.join('\n\n') };
       // By default this provider stores requests.
-      return { model, ...instructions, input: messages.flatMap(responsesItems), store: false };
+      return { model, ...instructions, input: written(responses).flat(), store: false };
     }
-    case 'gemini': {
-      const turns = messages.flatMap((message) => geminiTurn(message, messages));
-      return { systemInstruction: { parts: system.map((text) => ({ text })) }, contents: joined(turns, 'parts') };
-    }
+    case 'gemini':
+      return { systemInstruction: { parts: system.map((text) => ({ text })) }, contents: joined(written(gemini).flat(), 'parts') };
     default:
       return unreachable(wire);
   }
 }
 
-const systemTexts = (messages: readonly MemoryMessage[]): readonly string[] =>
-  messages.filter((message) => message.role === 'system' && message.content !== '').map((message) => message.content);
+/** How a provider gets a message of each role. `all`: the messages of the call. */
+type Written<Part> = Readonly<Record<MemoryMessage['role'], (message: MemoryMessage, all: readonly MemoryMessage[]) => Part>>;
 
 interface Turn {
   readonly role: string;
@@ -50,20 +49,15 @@ function joined(turns: readonly Turn[], name: 'content' | 'parts'): readonly Jso
 const turn = (role: string, ...parts: readonly Json[]): readonly Turn[] => [{ role, parts }];
 const texts = (content: string): readonly Json[] => (content === '' ? [] : [{ type: 'text', text: content }]);
 
-function anthropicTurn(message: MemoryMessage): readonly Turn[] {
-  switch (message.role) {
-    case 'system':
-      return [];
-    case 'human':
-      return turn('user', ...texts(message.content));
-    case 'ai': {
-      const calls = toolCallsOf(message).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args as Json }));
-      return turn('assistant', ...thoughtsOf(message).flatMap(anthropicThought), ...texts(message.content), ...calls);
-    }
-    case 'tool':
-      return turn('user', { type: 'tool_result', tool_use_id: answeredCall(message) ?? null, content: message.content });
-  }
-}
+const anthropic: Written<readonly Turn[]> = {
+  system: () => [],
+  human: ({ content }) => turn('user', ...texts(content)),
+  ai: (message) => {
+    const calls = toolCallsOf(message).map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args as Json }));
+    return turn('assistant', ...thoughtsOf(message).flatMap(anthropicThought), ...texts(message.content), ...calls);
+  },
+  tool: (message) => turn('user', { type: 'tool_result', tool_use_id: answeredCall(message) ?? null, content: message.content }),
+};
 
 const anthropicThought = ({ text, signature, data }: SignedThought): readonly Json[] => {
   if (data !== undefined) return [{ type: 'redacted_thinking', data }];
@@ -73,64 +67,51 @@ const anthropicThought = ({ text, signature, data }: SignedThought): readonly Js
 /** Reasoning models behind the Chat Completions API need their reasoning back with the result of the call. It has no signature. */
 const reasoningOf = ({ reasoning_content: text }: MemoryMessage): JsonObject => (typeof text === 'string' ? { reasoning_content: text } : {});
 
-function openaiMessage(message: MemoryMessage): Json {
-  switch (message.role) {
-    case 'system':
-      return { role: 'system', content: message.content };
-    case 'human':
-      return { role: 'user', content: message.content, ...(message.name === undefined ? {} : { name: message.name }) };
-    case 'ai': {
-      const calls = toolCallsOf(message).map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }));
-      return { role: 'assistant', content: message.content, ...(calls.length > 0 ? { ...reasoningOf(message), tool_calls: calls } : {}) };
-    }
-    case 'tool':
-      return { role: 'tool', tool_call_id: answeredCall(message) ?? null, content: message.content };
-  }
-}
+const openai: Written<Json> = {
+  system: ({ content }) => ({ role: 'system', content }),
+  human: ({ content, name }) => ({ role: 'user', content, ...(name !== undefined && { name }) }),
+  ai: (message) => {
+    const calls = toolCallsOf(message).map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }));
+    return { role: 'assistant', content: message.content, ...(calls.length > 0 && { ...reasoningOf(message), tool_calls: calls }) };
+  },
+  tool: (message) => ({ role: 'tool', tool_call_id: answeredCall(message) ?? null, content: message.content }),
+};
 
 const responsesThought = ({ text, encrypted_content: sealed }: SignedThought): readonly Json[] =>
   sealed === undefined ? [] : [{ type: 'reasoning', summary: text === '' ? [] : [{ type: 'summary_text', text }], encrypted_content: sealed }];
 
-function responsesItems(message: MemoryMessage): readonly Json[] {
-  const textItem = (role: string, type: string): readonly Json[] =>
-    message.content === '' ? [] : [{ type: 'message', role, content: [{ type, text: message.content }] }];
-  switch (message.role) {
-    case 'system':
-      return [];
-    case 'human':
-      return textItem('user', 'input_text');
-    case 'ai':
-      return [
-        ...thoughtsOf(message).flatMap(responsesThought),
-        ...textItem('assistant', 'output_text'),
-        ...toolCallsOf(message).map(({ id, name, args }) => ({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(args) })),
-      ];
-    case 'tool':
-      return [{ type: 'function_call_output', call_id: answeredCall(message) ?? null, output: message.content }];
-  }
-}
+const responsesText = (role: string, type: string, text: string): readonly Json[] =>
+  text === '' ? [] : [{ type: 'message', role, content: [{ type, text }] }];
 
-function geminiTurn(message: MemoryMessage, all: readonly MemoryMessage[]): readonly Turn[] {
-  const parts = message.content === '' ? [] : [{ text: message.content }];
-  switch (message.role) {
-    case 'system':
-      return [];
-    case 'human':
-      return turn('user', ...parts);
-    case 'ai': {
-      const calls = toolCallsOf(message).map(({ id, name, args, thoughtSignature }) => ({
-        functionCall: { id, name, args: args as Json },
-        ...(thoughtSignature !== undefined && { thoughtSignature }),
-      }));
-      return turn('model', ...parts, ...calls);
-    }
-    case 'tool': {
-      const id = answeredCall(message) ?? null;
-      const name = all.flatMap(toolCallsOf).find((one) => one.id === id)?.name ?? message.name ?? 'tool';
-      return turn('user', { functionResponse: { id, name, response: { result: parseJson(message.content) ?? message.content } } });
-    }
-  }
-}
+const responses: Written<readonly Json[]> = {
+  system: () => [],
+  human: ({ content }) => responsesText('user', 'input_text', content),
+  ai: (message) => [
+    ...thoughtsOf(message).flatMap(responsesThought),
+    ...responsesText('assistant', 'output_text', message.content),
+    ...toolCallsOf(message).map(({ id, name, args }) => ({ type: 'function_call', call_id: id, name, arguments: JSON.stringify(args) })),
+  ],
+  tool: (message) => [{ type: 'function_call_output', call_id: answeredCall(message) ?? null, output: message.content }],
+};
+
+const geminiText = (text: string): readonly Json[] => (text === '' ? [] : [{ text }]);
+
+const gemini: Written<readonly Turn[]> = {
+  system: () => [],
+  human: ({ content }) => turn('user', ...geminiText(content)),
+  ai: (message) => {
+    const calls = toolCallsOf(message).map(({ id, name, args, thoughtSignature }) => ({
+      functionCall: { id, name, args: args as Json },
+      ...(thoughtSignature !== undefined && { thoughtSignature }),
+    }));
+    return turn('model', ...geminiText(message.content), ...calls);
+  },
+  tool: (message, all) => {
+    const id = answeredCall(message) ?? null;
+    const name = all.flatMap(toolCallsOf).find((one) => one.id === id)?.name ?? message.name ?? 'tool';
+    return turn('user', { functionResponse: { id, name, response: { result: parseJson(message.content) ?? message.content } } });
+  },
+};
 
 type PairedMessage = { readonly role?: string } & Partial<Readonly<Record<'toolCalls' | 'results', readonly string[]>>>;
 

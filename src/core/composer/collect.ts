@@ -32,27 +32,21 @@ export function collectContexts({
   process = 'sequential',
   enableShareContext = true,
 }: Collection): OutputOf<'compose.collect'> {
-  const asked = admission(process, enableShareContext).blocks.map((key) => ({ key, ...attempt(() => collectText(key, state, services, query)) }));
+  const asked = admission(process, enableShareContext).blocks.map((key) => ({ key, ...attempt(() => texts[key](state, services, query)) }));
   return {
     contexts: Object.fromEntries(asked.flatMap(({ key, text }) => (text ? [[key, text] as const] : []))),
     problems: asked.flatMap(({ key, problem }) => (problem === undefined ? [] : [{ layer: key, reason: problem }])),
   };
 }
 
-function collectText(key: BlockKey, state: State, services: RuntimeServices, query: string): string {
-  switch (key) {
-    case 'framework__context':
-      return services.framework?.text().trim() ?? '';
-    case 'experience__context':
-      return services.experience && query.trim() !== '' ? experienceBlock(services.experience.retrieve(query)) : '';
-    case 'knowledge__context':
-      return services.knowledge && query.trim() !== '' ? knowledgeBlock(services.knowledge.retrieve(query), services.knowledge.limits) : '';
-    case 'todo__context':
-      return services.todo?.text()?.trim() ?? todoBlock(state.todo, state.assigned_task);
-    case 'compression__context':
-      return typeof state.compression__context === 'string' ? state.compression__context.trim() : '';
-  }
-}
+const texts: Readonly<Record<BlockKey, (state: State, services: RuntimeServices, query: string) => string>> = {
+  framework__context: (_, { framework }) => framework?.text().trim() ?? '',
+  experience__context: (_, { experience }, query) => (experience && query.trim() !== '' ? experienceBlock(experience.retrieve(query)) : ''),
+  knowledge__context: (_, { knowledge }, query) =>
+    knowledge && query.trim() !== '' ? knowledgeBlock(knowledge.retrieve(query), knowledge.limits) : '',
+  todo__context: ({ todo, assigned_task: task }, services) => services.todo?.text()?.trim() ?? todoBlock(todo, task),
+  compression__context: ({ compression__context: summary }) => (typeof summary === 'string' ? summary.trim() : ''),
+};
 
 /** A failing service is reported as a problem. An invalid request of the caller is thrown. */
 function attempt(read: () => string): { readonly text: string; readonly problem?: string } {

@@ -108,18 +108,8 @@ function startOfTail(units: readonly Unit[], keepLast: number, budgetTokens: num
 export const historyText = (messages: readonly MemoryMessage[]): string =>
   messages.map((message) => `[${speakerOf(message)}] ${cut(message.content, 500, '...')}`).join('\n');
 
-function speakerOf(message: MemoryMessage): string {
-  switch (message.role) {
-    case 'ai':
-      return message.name ?? 'Assistant';
-    case 'human':
-      return 'User';
-    case 'tool':
-      return `Tool:${message.name ?? 'unknown'}`;
-    case 'system':
-      return 'System';
-  }
-}
+const speakerOf = ({ role, name }: MemoryMessage): string =>
+  ({ ai: name ?? 'Assistant', human: 'User', tool: `Tool:${name ?? 'unknown'}`, system: 'System' })[role];
 
 /** The rules of a summarizing model. It marks the record as data, because the record may contain instructions. */
 const summaryTask = [

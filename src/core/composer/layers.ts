@@ -1,4 +1,4 @@
-import { inWords, unreachable } from '../base/index.js';
+import { inWords } from '../base/index.js';
 import { type BlockKey, blockKeys, type Process } from '../contract/index.js';
 import { refuse } from './refusals.js';
 
@@ -47,25 +47,15 @@ export interface Admission {
   readonly memory: boolean;
 }
 
-const agent = (sharing: boolean): Admission => ({ blocks: sharing ? blockKeys : [], furtherBlocks: sharing, memory: true });
-const mapReduce = (blocks: readonly BlockKey[]): Admission => ({ blocks, furtherBlocks: false, memory: false });
+/** The processes of agents. The others are those of map and reduce. */
+const ofAgents: readonly Process[] = ['sequential', 'dynamic', 'hierarchical', 'react'];
 
 /** The layers that a process gets, with sharing on or off. */
-export function admission(process: Process, enableShareContext: boolean): Admission {
-  switch (process) {
-    case 'sequential':
-    case 'dynamic':
-    case 'hierarchical':
-    case 'react':
-      return agent(enableShareContext);
-    case 'mapreduce-worker':
-      return mapReduce(['framework__context', 'knowledge__context']);
-    case 'mapreduce-planner':
-    case 'mapreduce-reducer':
-      return mapReduce(enableShareContext ? ['framework__context', 'experience__context', 'knowledge__context'] : ['framework__context']);
-    default:
-      return unreachable(process);
-  }
+export function admission(process: Process, sharing: boolean): Admission {
+  if (ofAgents.includes(process)) return { blocks: sharing ? blockKeys : [], furtherBlocks: sharing, memory: true };
+  const shared: readonly BlockKey[] = sharing ? ['experience__context', 'knowledge__context'] : [];
+  const further = process === 'mapreduce-worker' ? (['knowledge__context'] as const) : shared;
+  return { blocks: ['framework__context', ...further], furtherBlocks: false, memory: false };
 }
 
 /** Whether a process gets a block. */
