@@ -22,7 +22,7 @@ export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptF
     at = entry.at ?? at;
     // An agent may use an id again, so a result belongs to the call before it.
     if (entry.kind === 'tool_call' && entry.toolCallId) calls.set(entry.toolCallId, entry);
-    const message = toMessage(entry, self, calls);
+    const message = entry.marks?.includes('hidden') ? undefined : messageOf[entry.kind](entry, self, calls);
     if (message) messages.push({ id: `msg-${entry.key}`, seq: messages.length + 1, at, ...message });
   }
   const trigger = messages.findLast(({ sender }) => sender?.id === user.id) ?? messages.at(-1);
@@ -47,24 +47,21 @@ export function transcriptTimeline(entries: readonly Entry[], frame: TranscriptF
   };
 }
 
-function toMessage(entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>): Pick<TimelineMessage, 'sender' | 'text'> | undefined {
-  if (entry.marks?.includes('hidden')) return undefined;
-  switch (entry.kind) {
-    case 'text':
-      return { sender: entry.role === 'assistant' ? self : entry.role === 'user' ? user : service('system', 'System'), text: entry.text ?? '' };
-    case 'summary':
-      return { sender: service('compaction', 'Compaction'), text: entry.text ?? '' };
-    case 'image':
-      return { sender: entry.role === 'assistant' ? self : user, text: `[image ${entry.media?.mediaType ?? ''}]` };
-    case 'tool_call':
-      return { sender: self, text: `${entry.toolName || 'tool'}(${JSON.stringify(entry.arguments ?? {})})` };
-    case 'tool_result':
-      return { sender: answererOf(entry, calls), text: entry.text ?? (entry.result === undefined ? '' : JSON.stringify(entry.result)) };
-    case 'thinking':
-    case 'event':
-      return undefined;
-  }
-}
+type Said = Pick<TimelineMessage, 'sender' | 'text'>;
+
+/** The message of each kind of entry. */
+const messageOf: Readonly<Record<Entry['kind'], (entry: Entry, self: Person, calls: ReadonlyMap<string, Entry>) => Said | undefined>> = {
+  text: ({ role, text = '' }, self) => ({ sender: role === 'assistant' ? self : role === 'user' ? user : service('system', 'System'), text }),
+  summary: ({ text = '' }) => ({ sender: service('compaction', 'Compaction'), text }),
+  image: ({ role, media }, self) => ({ sender: role === 'assistant' ? self : user, text: `[image ${media?.mediaType ?? ''}]` }),
+  tool_call: ({ toolName, arguments: given = {} }, self) => ({ sender: self, text: `${toolName || 'tool'}(${JSON.stringify(given)})` }),
+  tool_result: (entry, _, calls) => {
+    const { text, result } = entry;
+    return { sender: answererOf(entry, calls), text: text ?? (result === undefined ? '' : JSON.stringify(result)) };
+  },
+  thinking: () => undefined,
+  event: () => undefined,
+};
 
 /** The sender of a result: the tool of its call, or the agent that the call started. */
 export function answererOf(entry: Pick<Entry, 'toolCallId' | 'toolName'>, calls: ReadonlyMap<string, Entry>): Person {

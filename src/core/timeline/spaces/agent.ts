@@ -83,20 +83,12 @@ export function setPlan(store: SpaceStore, { entityId, name, instruction, cron, 
     if (times !== 1) throw badRequest('cron', 'a plan needs exactly one of cron, scheduledAt and runAfter');
     const now = store.clock();
     const dueAt = cron !== undefined ? nextCron(cron, now) : runAfter !== undefined ? now + delayOf(runAfter) : Date.parse(scheduledAt ?? '');
+    const planId = newId(store, 'plan', 'plan', 'planId');
     store.db.run(
       `INSERT INTO plan (project, entity, planId, name, instruction, cron, runAfter, dueAt)
        VALUES (:project, :no, :planId, :name, :instruction, :cron, :runAfter, :dueAt)
        ON CONFLICT (entity, name) DO UPDATE SET instruction = excluded.instruction, cron = excluded.cron, runAfter = excluded.runAfter, dueAt = excluded.dueAt`,
-      {
-        project: store.project,
-        no,
-        name,
-        instruction,
-        cron: cron ?? null,
-        runAfter: runAfter ?? null,
-        dueAt,
-        planId: newId(store, 'plan', 'plan', 'planId'),
-      },
+      { project: store.project, no, planId, name, instruction, cron: cron ?? null, runAfter: runAfter ?? null, dueAt },
     );
     return plansOf(store, entityId);
   });

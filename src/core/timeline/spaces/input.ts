@@ -7,6 +7,7 @@ import { renderTimeline } from '../render/timeline.js';
 import { goalsOf, memoriesOf, plansOf } from './agent.js';
 import type { NextCall } from './next.js';
 import {
+  agentOf,
   type EntityRow,
   type MessageRow,
   newestSeq,
@@ -106,18 +107,17 @@ export function keepFrame(store: SpaceStore, runId: string): void {
 /** Begins a model call of a run, which now has seen the messages of this moment. Call it within a transaction. @throws NOT_FOUND */
 export function invokeRun(store: SpaceStore, runId: string): void {
   const run = requireRun(store, runId);
-  for (const { spaceId } of frameOf(store, run).histories)
-    noteSeen(store, run.no, { no: run.entity, name: run.entityName }, requireSpace(store, spaceId));
+  for (const { spaceId } of frameOf(store, run).histories) noteSeen(store, run, requireSpace(store, spaceId));
   keepFrame(store, runId);
 }
 
 /** Records that the run has seen all messages of the space, and the agent's mark when the run first saw the space. */
-export function noteSeen(store: SpaceStore, run: number, agent: Pick<EntityRow, 'no' | 'name'>, space: SpaceRow): void {
-  const { processedSeq, processedMessage } = requireMembership(store, space, agent);
+export function noteSeen(store: SpaceStore, run: RunRow, space: SpaceRow): void {
+  const { processedSeq, processedMessage } = requireMembership(store, space, agentOf(run));
   store.db.run(
     `INSERT INTO runSeen (run, space, project, seq, markSeq, markMessage) VALUES (:run, :space, :project, :seq, :processedSeq, :processedMessage)
      ON CONFLICT (run, space) DO UPDATE SET seq = MAX(seq, excluded.seq)`,
-    { run, space: space.no, project: store.project, seq: newestSeq(store, space.no), processedSeq, processedMessage },
+    { run: run.no, space: space.no, project: store.project, seq: newestSeq(store, space.no), processedSeq, processedMessage },
   );
 }
 

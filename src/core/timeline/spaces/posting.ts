@@ -1,6 +1,6 @@
-import { badRequest } from '../../base/index.js';
+import { badRequest, defined } from '../../base/index.js';
 import { readSettings } from '../../chain/index.js';
-import type { InputOf, MessageOrigin, MessageWait, OutputOf, Run, Trigger, Triggered } from '../../contract/index.js';
+import type { InputOf, MessageOrigin, OutputOf, Run, Trigger, Triggered } from '../../contract/index.js';
 import { agentsTriggered, maxChainDepth, messageDepth, startsRuns } from '../render/rules.js';
 import { keepFrame, noteSeen } from './input.js';
 import {
@@ -34,7 +34,8 @@ export interface MessageDraft {
   readonly sender: EntityRow;
   readonly text: string;
   readonly replyTo?: string | undefined;
-  readonly expectsReply: boolean;
+  readonly expectsReply?: boolean | undefined;
+  readonly wait: WaitFor | undefined;
   readonly run: RunRow | null;
   readonly origin: MessageOrigin | null;
 }
@@ -43,27 +44,20 @@ export interface MessageDraft {
 export function post(store: SpaceStore, input: InputOf<'space.post'>): Posted {
   return store.db.transaction(() => {
     const [space, sender] = [requireSpace(store, input.spaceId), requireEntity(store, input.senderId)];
-    const wait = waitIn(input.wait);
-    const from = wait && awaitedMember(store, space, sender, wait);
-    const { text, replyTo, expectsReply = wait !== undefined } = input;
-    const posted = postDraft(store, { space, sender, text, replyTo, expectsReply, run: null, origin: null });
-    if (!wait) return posted;
-    openWait(store, sender, posted.message.messageId, from, wait.timeoutMs ?? defaultWaitMs);
-    return withWait(store, posted);
+    const { text, replyTo, expectsReply } = input;
+    return postDraft(store, { space, sender, text, replyTo, expectsReply, wait: waitIn(input.wait), run: null, origin: null });
   });
 }
 
 /** Converts the `wait` of an input: `true` means a wait for any member. */
 export const waitIn = (wait: boolean | WaitFor | undefined): WaitFor | undefined => (wait === true ? {} : wait || undefined);
 
-/** The posted message with the wait that it set. */
-export const withWait = <Message extends Posted>(store: ReadStore, posted: Message): Message & { waiting?: MessageWait } => {
-  const waiting = waitOf(store, posted.message.messageId);
-  return waiting ? { ...posted, waiting } : posted;
-};
-
-/** Stores a message, ends the waits that it answers and starts the runs that it triggers. Call it within a transaction. */
-export function postDraft(store: SpaceStore, { space, sender, text, replyTo, expectsReply, run, origin }: MessageDraft): Posted {
+/** Stores a message and its wait, ends the waits that it answers and starts the runs that it triggers. Call it within a transaction. */
+export function postDraft(
+  store: SpaceStore,
+  { space, sender, text, replyTo, wait, expectsReply = wait !== undefined, run, origin }: MessageDraft,
+): Posted {
+  const from = wait && awaitedMember(store, space, sender, wait);
   if (text.trim() === '') throw badRequest('text', 'a message needs a text');
   requireMembership(store, space, sender);
   const answered = replyTo === undefined ? null : messageNamed(store, space, replyTo).messageId;
@@ -93,7 +87,8 @@ export function postDraft(store: SpaceStore, { space, sender, text, replyTo, exp
   const started = triggeredBy(store, space, sender, depth, waiting)
     .filter(({ runs }) => runs)
     .map(({ entityId }) => startRun(store, requireEntity(store, entityId), triggerOfMessage(space, message), space));
-  return { message, started, resumed };
+  if (wait) openWait(store, sender, messageId, from, wait.timeoutMs ?? defaultWaitMs);
+  return { message, started, resumed, ...defined({ waiting: waitOf(store, messageId) }) };
 }
 
 /** The waiting runs whose wait a message of this sender in this space ends. */
@@ -137,7 +132,7 @@ export function startRun(store: SpaceStore, agent: EntityRow, trigger: Trigger, 
   if (agent.type !== 'agent') throw badRequest('entityId', `${agent.name} is ${agent.type}: only agents run`);
   const runId = newId(store, 'run', 'run', 'runId');
   const now = store.clock();
-  const { rowId } = store.db.insert('run', {
+  store.db.insert('run', {
     project: store.project,
     runId,
     entity: agent.no,
@@ -149,7 +144,7 @@ export function startRun(store: SpaceStore, agent: EntityRow, trigger: Trigger, 
     invokedAt: now,
     waits: 0,
   });
-  if (space) noteSeen(store, rowId, agent, space);
+  if (space) noteSeen(store, requireRun(store, runId), space);
   keepFrame(store, runId);
   return toRun(requireRun(store, runId));
 }
@@ -163,7 +158,7 @@ export function resumeRun(store: SpaceStore, waiting: RunRow, how: { readonly re
     store.clock(),
     waiting.no,
   );
-  if (space) noteSeen(store, waiting.no, { no: waiting.entity, name: waiting.entityName }, space);
+  if (space) noteSeen(store, waiting, space);
   keepFrame(store, waiting.runId);
   return toRun(requireRun(store, waiting.runId));
 }

@@ -126,6 +126,9 @@ export const triggerOfMessage = (space: SpaceRow, message: SpaceMessage): Trigge
   chainDepth: message.chainDepth,
 });
 
+/** The agent of a run. */
+export const agentOf = (run: RunRow) => ({ no: run.entity, name: run.entityName });
+
 /** The trigger of a run. */
 export const parseTrigger = (row: Pick<RunRow, 'trigger'>): Trigger => JSON.parse(row.trigger) as Trigger;
 

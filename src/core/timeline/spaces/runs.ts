@@ -5,8 +5,9 @@ import { markAfterRun } from '../render/rules.js';
 import { commitRun } from './commit.js';
 import { nextCron } from './cron.js';
 import { messageLines, noteSeen } from './input.js';
-import { type Posted, postDraft, resumeRun, startRun, waitIn, withWait } from './posting.js';
+import { type Posted, postDraft, resumeRun, startRun, waitIn } from './posting.js';
 import {
+  agentOf,
   type MembershipRow,
   parseTrigger,
   type ReadStore,
@@ -23,7 +24,7 @@ import {
   toRun,
 } from './rows.js';
 import { newestBefore } from './spaces.js';
-import { awaitedMember, defaultWaitMs, expireWaits, openWait } from './waits.js';
+import { defaultWaitMs, expireWaits } from './waits.js';
 
 const waitsPerRun = 10;
 const waitingPerAgent = 5;
@@ -52,7 +53,7 @@ export function enterSpace(store: SpaceStore, runId: string, spaceId: string): R
   return store.db.transaction(() => {
     const run = runningOrThrow(store, runId);
     const space = requireSpace(store, spaceId);
-    noteSeen(store, run.no, agentOf(run), space);
+    noteSeen(store, run, space);
     store.db.run('UPDATE run SET activeSpace = ? WHERE no = ?', space.no, run.no);
     return getRun(store, runId);
   });
@@ -63,7 +64,7 @@ export function readMessages(store: SpaceStore, input: InputOf<'run.read'>): Out
   return store.db.transaction(() => {
     const run = runningOrThrow(store, input.runId);
     const space = spaceFor(store, run, input.spaceId);
-    noteSeen(store, run.no, agentOf(run), space);
+    noteSeen(store, run, space);
     const rows = newestBefore(store, space.no, Number.MAX_SAFE_INTEGER, input.limit ?? 50);
     return { messages: rows.map(toMessage), lines: messageLines(store, space, requireEntity(store, run.entityId), run, rows) };
   });
@@ -83,23 +84,20 @@ export function send(store: SpaceStore, input: InputOf<'run.send'>): Posted & { 
     const wait = waitIn(input.wait);
     if (wait) refuseWaits(store, run);
     const sender = requireEntity(store, run.entityId);
-    const from = wait && awaitedMember(store, space, sender, wait);
-    const draft = { space, sender, text: input.text, replyTo: input.replyTo, expectsReply: wait !== undefined, run, origin: findOrigin(run, space) };
-    const posted = postDraft(store, draft);
+    const posted = postDraft(store, { space, sender, text: input.text, replyTo: input.replyTo, wait, run, origin: findOrigin(run, space) });
     // The run has seen its own message at once, but not what others wrote since its last call.
     const seen = store.db.one<{ seq: number }>('SELECT seq FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
-    if (!seen || seen.seq === posted.message.seq - 1) noteSeen(store, run.no, sender, space);
+    if (!seen || seen.seq === posted.message.seq - 1) noteSeen(store, run, space);
     if (wait) {
       const waitMs = wait.timeoutMs ?? defaultWaitMs;
-      const waitFor = from?.name ?? expectedReplier(store, space, run, posted.message);
-      openWait(store, sender, posted.message.messageId, from, waitMs);
+      const waitFor = posted.waiting?.for ?? expectedReplier(store, space, run, posted.message);
       store.db.run(
         `UPDATE run SET status = 'waiting_reply', waitMessage = :messageId, waitSpace = :space, waitFor = :waitFor, waitUntil = :waitUntil, waitMs = :waitMs,
            waits = waits + 1, activeSpace = :space WHERE no = :no`,
         { messageId: posted.message.messageId, space: space.no, waitFor, waitUntil: store.clock() + waitMs, waitMs, no: run.no },
       );
     }
-    return withWait(store, { ...posted, run: getRun(store, input.runId) });
+    return { ...posted, run: getRun(store, input.runId) };
   });
 }
 
@@ -221,8 +219,6 @@ function moveMarks(store: SpaceStore, run: RunRow, status: RunStatus): void {
     if (mark) store.db.run('UPDATE membership SET processedSeq = ?, processedMessage = ? WHERE no = ?', mark.seq, mark.messageId, membership.no);
   }
 }
-
-const agentOf = (run: RunRow) => ({ no: run.entity, name: run.entityName });
 
 /** @throws CONFLICT unless the run is running. */
 function runningOrThrow(store: ReadStore, runId: string): RunRow {
