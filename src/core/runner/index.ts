@@ -2,9 +2,9 @@
 // A job is leased: it belongs to one process at a time, and is given back when that process dies. No command of a transcript is executed.
 // The rules are in test/spec/runner.md.
 
-export { allowWork } from './allowed.js';
 export { cleanUp } from './cleaning.js';
 export { listJobs, logOf } from './jobs.js';
+export { allowWork } from './kinds.js';
 export { answerQuestion, followJob, openLiveJobs, startJob, stopJob } from './live.js';
 export type { LiveJobs, RunnerParts } from './parts.js';
 export { previewTicketStart, readTurnInput } from './previewed.js';

@@ -3,9 +3,8 @@ import type { ReadChain } from '../chain/index.js';
 import { defaultParallel, type PolicyRule, type RunPolicy, type Work } from '../contract/index.js';
 import { endDueBatches } from '../handover/index.js';
 import { isDue, tick } from '../timeline/index.js';
-import { covers, rightsFor } from './allowed.js';
 import { interruptDeadJobs, isHeld, lastOfWork, renewExpired, runningBy } from './jobs.js';
-import { allKinds, kindOf } from './kinds.js';
+import { allKinds, covers, kindOf, rightsFor } from './kinds.js';
 import { startJob } from './live.js';
 import type { RunnerParts, StartInput } from './parts.js';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addCards, createBox } from '../../../src/core/cards/index.js';
 import type { Card } from '../../../src/core/contract/index.js';
-import { rightsFor } from '../../../src/core/runner/allowed.js';
+import { rightsFor } from '../../../src/core/runner/kinds.js';
 import { offeredTo } from '../../../src/core/runner/offered.js';
 import { lesserOf } from '../../../src/core/runner/rights.js';
 import { answered } from '../../../src/core/runner/tools.js';
