@@ -1,10 +1,9 @@
-import { badRequest, type ContextId, conflict, orUndefined } from '../base/index.js';
-import { type ContextRow, findCommit, fork, type ReadChain, type WriteChain } from '../chain/index.js';
-import type { InputOf, OutputOf, ReplyPart } from '../contract/index.js';
+import { badRequest, type CommitSeq, type ContextId, conflict, orUndefined, toTimestamp } from '../base/index.js';
+import { type ContextRow, commitAt, entries, findCommit, fork, isAncestor, type ReadChain, type WriteChain } from '../chain/index.js';
+import type { Entry, InputOf, OutputOf, ReplyPart, TicketThread } from '../contract/index.js';
 import { answerContext, type ModelProvider } from '../turns/index.js';
 import { ask } from './events.js';
 import { answererOf, readTicket, write } from './rows.js';
-import { readMessage, thread } from './thread.js';
 import { ticketOf } from './tickets.js';
 import { discussionTip, knownContext, standpoint } from './understood.js';
 
@@ -46,7 +45,7 @@ export async function* answer(
   const row = readTicket(chain, input.ticketId);
   const tip = discussionTip(chain, row);
   if (row.threadId === null || tip === undefined) throw badRequest('ticketId', `The thread of ${row.ticketId} has no message. Add a message first.`);
-  if (readMessage(chain, findCommit(chain, tip), () => true).role === 'assistant')
+  if (readMessage(chain, findCommit(chain, tip)).role === 'assistant')
     throw conflict(`The last message in the thread of ${row.ticketId} is an answer. Add a message first.`, { tip });
   const from = knownContext(chain, standpoint(chain, row));
   const { template, principal } = findCommit(chain, from ?? tip);
@@ -71,7 +70,7 @@ export function discussedIn(chain: ReadChain, { id, ticketId, threadId }: Contex
   if (ticketId === null || threadId === null) return undefined;
   const ticket = orUndefined(() => readTicket(chain, ticketId), ['NOT_FOUND']);
   const isLast = discussionTip(chain, { threadId }) === id && ticket?.threadId === threadId;
-  return isLast && readMessage(chain, findCommit(chain, id), () => true).role !== 'assistant' ? findingText(chain, ticketId) : undefined;
+  return isLast && readMessage(chain, findCommit(chain, id)).role !== 'assistant' ? findingText(chain, ticketId) : undefined;
 }
 
 /** What a discussion is about, as text for a model: the finding or ticket, the ticket that it belongs to, and its thread. */
@@ -91,4 +90,40 @@ export function findingText(chain: ReadChain, ticketId: string): string {
   ]
     .flatMap((part) => (part ? [part.filter((line) => line !== '').join('\n')] : []))
     .join('\n\n');
+}
+
+/** The messages of a ticket's thread, oldest first. */
+export function thread(chain: ReadChain, ticketId: string): TicketThread {
+  const row = readTicket(chain, ticketId);
+  const tip = discussionTip(chain, row);
+  const last = tip && findCommit(chain, tip);
+  // No thread has the id null.
+  const said = chain.db.column<CommitSeq>('SELECT seq FROM commits WHERE project = ? AND threadId = ? ORDER BY seq', chain.project, row.threadId);
+  return {
+    threadId: row.threadId,
+    from: knownContext(chain, standpoint(chain, row)),
+    tip: tip ?? null,
+    answers: answererOf(chain, row),
+    messages: said.map((seq) => {
+      const commit = commitAt(chain, seq);
+      return { ...readMessage(chain, commit), current: last !== undefined && isAncestor(chain, commit, last) };
+    }),
+  };
+}
+
+/** What a commit of a thread says. */
+function readMessage(chain: ReadChain, commit: ContextRow) {
+  const own: Entry[] = entries(chain, { id: commit.id, stop: commit.id }).entries;
+  const role = own.findLast((entry) => entry.role !== 'tool')?.role ?? 'user';
+  // A command-line agent records its environment as entries of the user, which are no part of its answer.
+  const spoken = own.filter((entry) => entry.kind === 'text' && entry.role === role);
+  return {
+    commit: commit.id,
+    parent: commit.parentId,
+    by: commit.principal,
+    role,
+    text: spoken.map((entry) => entry.text ?? '').join('\n\n'),
+    tools: own.flatMap((entry) => (entry.kind === 'tool_call' ? (entry.toolName ?? []) : [])),
+    at: toTimestamp(commit.createdAt),
+  };
 }
