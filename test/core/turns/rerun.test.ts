@@ -65,6 +65,14 @@ describe('runs of Stemma itself', () => {
     expect(reproduceTurn(chain, said.commits[0] as ContextId)).toMatchObject({ identical: true, calls: 1 });
   });
 
+  test('thinking that a provider does not show goes back to it with its signature', async () => {
+    const chain = emptyChain();
+    const { id: turnId } = reading(chain);
+    const model = scripted('anthropic', [{ kind: 'signature', signature: 'sealed' }, reads('n1')], [text('Done.')]);
+    await drained(rerunTurn(chain, { turnId, provider: 'anthropic' }, [model]));
+    expect(JSON.stringify(model.asked[1]?.body)).toContain('{"type":"thinking","thinking":"","signature":"sealed"}');
+  });
+
   test('a body that cannot be rebuilt is not identical, and the part is named', async () => {
     const chain = emptyChain();
     const { result: ran } = await drained(
