@@ -74,7 +74,12 @@ export function appendToBox(chain: WriteChain, boxId: string, cardIds: readonly 
         id: boxId,
         agentTurnId: writer.agentTurnId,
       });
-    if (writer) refuseGoneCards(chain, cardIds, boxId);
+    // No model is sent deleted and expired cards.
+    const gone = writer && cardsInOrder(chain, cardIds).find((card) => !seenByModel(card));
+    if (gone)
+      throw conflict(`The card ${gone.cardId} is deleted or expired, so it cannot be appended to ${boxId}, which a model reads.`, {
+        id: gone.cardId,
+      });
     const present = new Set(idsAt(chain, box.no));
     const added = [...new Set(cardIds)].filter((cardId) => !present.has(cardId));
     if (added.length) {
@@ -92,13 +97,6 @@ const writerOf = (chain: ReadChain, box: number): { readonly agentId: string; re
     chain.project,
     box,
   );
-
-/** Refuses deleted and expired cards for a running turn: no model is sent them. @throws CONFLICT */
-function refuseGoneCards(chain: ReadChain, cardIds: readonly string[], boxId: string): void {
-  const gone = cardsInOrder(chain, cardIds).find((card) => !seenByModel(card));
-  if (gone)
-    throw conflict(`The card ${gone.cardId} is deleted or expired, so it cannot be appended to ${boxId}, which a model reads.`, { id: gone.cardId });
-}
 
 /** Creates a box that replaces another one. The old box stays, and the new one links to it. @throws NOT_FOUND for an unknown box or card. */
 export function replaceBox(chain: WriteChain, boxId: string, cardIds: readonly string[]): Box {

@@ -142,26 +142,19 @@ function missingOf(chain: ReadChain, experiment: number, each: ExperimentCase): 
   return Math.max(0, (each.samples ?? 1) - same.length);
 }
 
-/** A case of an experiment, the number of replies that it lacks, and a key that changes with what it asks. */
-export interface CaseState {
-  readonly experimentId: string;
-  readonly of: ExperimentCase;
-  readonly missing: number;
-  readonly key: string;
-}
-
-const statesOf = (chain: ReadChain, { no, experimentId, definition }: StoredExperiment): CaseState[] =>
+/** The cases of an experiment, the number of replies that each lacks, and a key that changes with what it asks. */
+const statesOf = (chain: ReadChain, { no, experimentId, definition }: StoredExperiment) =>
   definition.cases.map((of) => ({ experimentId, of, missing: missingOf(chain, no, of), key: `${of.samples ?? 1} ${askedBy(of)}` }));
 
 /** The cases of the experiments with this id or title that lack replies. */
-export const missingCases = (chain: ReadChain, name: string): CaseState[] =>
+export const missingCases = (chain: ReadChain, name: string) =>
   storedExperiments(chain)
     .filter(({ experimentId, definition }) => experimentId === name || definition.title === name)
     .flatMap((stored) => statesOf(chain, stored))
     .filter(({ missing }) => missing > 0);
 
 /** @throws NOT_FOUND for an unknown experiment or case */
-export function caseNamed(chain: ReadChain, experimentId: string, caseId: string): CaseState {
+export function caseNamed(chain: ReadChain, experimentId: string, caseId: string) {
   const found = statesOf(chain, storedExperiment(chain, experimentId)).find(({ of }) => of.caseId === caseId);
   if (!found) throw notFound(caseId, `The experiment ${experimentId} has no case ${caseId}.`);
   return found;

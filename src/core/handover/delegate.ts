@@ -18,13 +18,6 @@ interface CallingAgent {
   readonly row: AgentRow | undefined;
 }
 
-export interface Prepared {
-  readonly task: Task;
-  readonly profile: Pick<Profile, 'name' | 'profileBoxId' | 'boxNo'>;
-  readonly agent: AgentRow | undefined;
-  readonly boxIds: readonly string[];
-}
-
 type DelegateInput = InputOf<'handover.delegate'>;
 
 /**
@@ -98,10 +91,10 @@ const depthBelow = (caller: CallingAgent): number => (caller.row?.depth ?? 0) + 
 export const isTooDeep = (caller: CallingAgent): boolean => depthBelow(caller) >= deepestDelegation;
 
 /** Checks a task: its target, boxes, policy and depth. Writes nothing. */
-export function prepare(chain: ReadChain, caller: CallingAgent, task: Task): Prepared {
+export function prepare(chain: ReadChain, caller: CallingAgent, task: Task) {
   const { targetStrategy: strategy, targetRef } = task;
   const agent = strategy === 'new' ? undefined : targetAgent(chain, strategy, targetRef);
-  const profile = agent ? profileOfAgent(chain, agent) : newProfile(chain, targetRef);
+  const profile: UsedProfile = agent ? profileOfAgent(chain, agent) : newProfile(chain, targetRef);
   allowDelegation(caller.row?.profileBoxId == null ? undefined : profileInBox(chain, caller.row.profileBoxId), {
     name: profile.name,
     card: profileInBox(chain, profile.profileBoxId),
@@ -144,7 +137,9 @@ function newProfile(chain: ReadChain, name: string): Profile {
   return profile;
 }
 
-function profileOfAgent(chain: ReadChain, agent: AgentRow): Prepared['profile'] {
+type UsedProfile = Omit<Profile, 'card'>;
+
+function profileOfAgent(chain: ReadChain, agent: AgentRow): UsedProfile {
   if (agent.profile === null || agent.profileBoxId === null)
     throw badRequest('targetRef', `delegate_async: profile_box_id missing for agent ${agent.agentId}`);
   const named = chain.db.one<{ name: string }>('SELECT name FROM profile WHERE box = ? AND project = ?', agent.profile, chain.project);
@@ -162,7 +157,7 @@ export function validBoxes(chain: ReadChain, boxIds: readonly (string | null | u
 export function dispatch(
   chain: WriteChain,
   caller: CallingAgent,
-  { task, profile, agent, boxIds }: Prepared,
+  { task, profile, agent, boxIds }: ReturnType<typeof prepare>,
   tool: string,
   batch?: { no: number; taskIndex: number },
 ): AgentTurnRow {
@@ -193,7 +188,7 @@ export function dispatch(
 }
 
 /** The parent of a new agent is the caller; of a clone, the cloned agent. */
-const madeAgent = (chain: WriteChain, caller: CallingAgent, profile: Prepared['profile'], cloned: AgentRow | undefined): AgentRow =>
+const madeAgent = (chain: WriteChain, caller: CallingAgent, profile: UsedProfile, cloned: AgentRow | undefined): AgentRow =>
   insertAgent(chain, {
     agentId: `${profile.profileBoxId.toLowerCase()}_${newCardId(chain)}`,
     displayName: profile.name,

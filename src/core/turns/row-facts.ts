@@ -6,7 +6,7 @@ import { listRequests, ownSpans } from '../requests/index.js';
 import { callsIn, costsAt, lastedIn, lastModels } from '../usage/index.js';
 import { type LineChanges, touchOf } from './files.js';
 import { resultsIn } from './reply.js';
-import { deltaEntries } from './turns.js';
+import { deltaEntries, sumOf } from './turns.js';
 
 /** Facts about the commits in view, beyond their rows: it reads their content. Commits whose content is damaged or gone are omitted. */
 export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[] {
@@ -68,8 +68,7 @@ function touchedFiles(format: string, own: readonly Entry[], calls: readonly Ent
 
 /** The sum of the added and removed lines of two calls. A number stays unknown if neither call has it. */
 function sum(a: LineChanges | undefined, b: LineChanges | undefined): LineChanges {
-  const of = (part: keyof LineChanges): number | undefined =>
-    a?.[part] === undefined && b?.[part] === undefined ? undefined : (a?.[part] ?? 0) + (b?.[part] ?? 0);
+  const of = (part: keyof LineChanges): number | undefined => sumOf([a?.[part] ?? null, b?.[part] ?? null]) ?? undefined;
   return defined({ added: of('added'), removed: of('removed') });
 }
 
