@@ -3,7 +3,7 @@
 // the speed of a body.
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 
 /** What a server allows a connection that does not get ahead. Times are in milliseconds. */
 export interface SlowLimits {
@@ -123,7 +123,7 @@ export const isOurs = ({ headers }: IncomingMessage): boolean =>
   headers.origin === undefined && /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? '');
 
 /** Listens, and resolves with the port. Rejects with the system's error if the port cannot be used. */
-export const listen = (server: Pick<Server, 'once' | 'listen' | 'address'>, port: number, host: string): Promise<number> =>
+export const listen = (server: Pick<NetServer, 'once' | 'listen' | 'address'>, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
