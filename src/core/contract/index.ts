@@ -31,7 +31,7 @@ import { turnContract } from './turn.js';
 import { usageContract } from './usage.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
-export { type DamagedRows, damageHeader, damageInWords, readDamage, writeDamage } from '../base/index.js';
+export { type DamagedRows, damageHeader, damageInWords, firstWhere, readDamage, writeDamage } from '../base/index.js';
 export * from './analysis.js';
 export * from './capture.js';
 export * from './card.js';

@@ -1,9 +1,8 @@
 import { useMemo, useState } from 'react';
-import type { OutlineRow, UsageContext } from '../../core/contract/index.js';
+import { firstWhere, type OutlineRow, type UsageContext } from '../../core/contract/index.js';
 import { type Canvas, useDrawing } from './canvas';
 import { basis, unexplained } from './Estimate';
 import { colorOf, kindFamily, kindNames, type Share, shareNames, shareOf, shareOfPart, shares } from './kinds';
-import { countLeading } from './lists';
 import { compact, exact, percent } from './numbers';
 import type { ShownUsage } from './Window';
 
@@ -50,7 +49,7 @@ export function sharesOf(rows: readonly { readonly tokens: number; readonly hidd
 export const entryAt = (shares: readonly number[], point: number): number =>
   Math.max(
     0,
-    countLeading(shares.length - 2, (at) => (shares[at + 1] ?? 1) <= point),
+    firstWhere(0, shares.length - 2, (at) => (shares[at + 1] ?? 1) > point),
   );
 
 /** Sums tokens by share, without hidden entries. */

@@ -1,7 +1,6 @@
 import { useCallback, useEffect } from 'react';
-import type { ContextId, Entry, OutlineRow } from '../../core/contract/index.js';
+import { type ContextId, type Entry, firstWhere, type OutlineRow } from '../../core/contract/index.js';
 import type { Ranges } from '../state';
-import { countLeading } from './lists';
 
 /** The fields of an entry that its block needs. */
 export type BlockEntry = Pick<OutlineRow, 'role' | 'kind' | 'tokens' | 'commit' | 'toolCallId'>;
@@ -50,7 +49,7 @@ function groupBlocks(rows: readonly BlockEntry[]): readonly EntryBlock[] {
 
 /** The block that shows the entry at a position. */
 export function blockOfEntry(blocks: readonly EntryBlock[], entry: number): number {
-  const last = Math.max(0, countLeading(blocks.length, (at) => (blocks[at]?.first ?? 0) <= entry) - 1);
+  const last = Math.max(0, firstWhere(0, blocks.length, (at) => (blocks[at]?.first ?? 0) > entry) - 1);
   // A result is in the block of its call, which comes before it.
   for (let at = last; at >= 0 && at > last - 400; at--) if (blocks[at]?.result === entry) return at;
   return last;

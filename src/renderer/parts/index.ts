@@ -23,7 +23,7 @@ export { FormSheet } from './Form';
 export { languageOfPath } from './highlight';
 export { JobLinks, Received, useWorkedOn } from './jobs';
 export * from './kinds';
-export { countLeading, MeasuredRows, placeByKey, rowsOnPage } from './lists';
+export { MeasuredRows, placeByKey, rowsOnPage } from './lists';
 export { Markdown } from './Markdown';
 export { CardButton, ChipMenu, MenuButton, type MenuEntry, RemoveButton, runByKey, WithContextMenu } from './Menu';
 export { AgentMark, agentName, ExperimentalMark, Gauge, Proof } from './marks';

@@ -38,17 +38,6 @@ export function MeasuredRows({ virtual, as: List = 'div', attributes, children }
   );
 }
 
-/** The number of places, of `count` from 0 on, for which a test holds. It must fail for all after the first for which it fails. */
-export function countLeading(count: number, holds: (place: number) => boolean): number {
-  let [low, high] = [0, count];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 interface Pressed {
   readonly key: string;
   readonly ctrlKey: boolean;

@@ -1,5 +1,4 @@
-import type { ReplayStep } from '../../../core/contract/index.js';
-import { countLeading } from '../../parts';
+import { firstWhere, type ReplayStep } from '../../../core/contract/index.js';
 
 /** The time of each step in milliseconds of playback: real time with long pauses shortened. */
 export interface Axis {
@@ -35,7 +34,7 @@ export function axisOf(steps: readonly Pick<ReplayStep, 'at'>[]): Axis {
 }
 
 /** The place of the last step at or before a playback time; 0 before the first. */
-export const placeAt = ({ times }: Axis, time: number): number => Math.max(0, countLeading(times.length, (place) => (times[place] ?? 0) <= time) - 1);
+export const placeAt = ({ times }: Axis, time: number): number => Math.max(0, firstWhere(0, times.length, (place) => (times[place] ?? 0) > time) - 1);
 
 export const speeds = [0.5, 1, 2, 5, 10, 25, 100] as const;
 

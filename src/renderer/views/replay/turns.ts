@@ -1,5 +1,5 @@
-import type { ContextId, KnownFile, ReplayStep, TurnRow } from '../../../core/contract/index.js';
-import { countLeading, type EntryBlock } from '../../parts';
+import { type ContextId, firstWhere, type KnownFile, type ReplayStep, type TurnRow } from '../../../core/contract/index.js';
+import type { EntryBlock } from '../../parts';
 
 /** The steps that are loaded first, because a long chain has hundreds of thousands. */
 export const firstSteps = 500;
@@ -31,7 +31,7 @@ export function placeOfTurn(turns: readonly TurnPlace[], stepCount: number, plac
 
 /** The number of blocks that have begun at a step. A late result belongs to its call's block, so later blocks may come before it. */
 export const blocksUpTo = (blocks: readonly Pick<EntryBlock, 'first'>[], place: number): number =>
-  countLeading(blocks.length, (at) => (blocks[at]?.first ?? 0) <= place);
+  firstWhere(0, blocks.length, (at) => (blocks[at]?.first ?? 0) > place);
 
 /** The step of the last change up to a step; of the last read if nothing was changed. */
 export function lastChange(touches: KnownFile['touches'], step: number): number {

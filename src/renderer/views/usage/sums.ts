@@ -1,4 +1,4 @@
-import { countLeading } from '../../parts';
+import { firstWhere } from '../../../core/contract/index.js';
 import type { Range } from './ranges';
 import { type ChosenFacets, type CountName, facets, matching, type ShownGrouping, type Slices, type UsageFacet } from './slices';
 
@@ -194,7 +194,7 @@ export function stacksOf(
 
 /** The bar that contains a day; -1 if none does. */
 export function barAt(bars: readonly Range[], day: string): number {
-  const at = countLeading(bars.length, (place) => (bars[place] as Range).to < day);
+  const at = firstWhere(0, bars.length, (place) => (bars[place] as Range).to >= day);
   const bar = bars[at];
   return bar && day >= bar.from ? at : -1;
 }
