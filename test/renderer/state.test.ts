@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { api, type Client, connect, type EngineLine, onNewLine, useConnection } from '../../src/renderer/client/index.js';
 import { AnswerMemory } from '../../src/renderer/state/memory.js';
 import { createRanges } from '../../src/renderer/state/ranges.js';
+import { type BackgroundJob, backgroundJobs } from '../../src/renderer/state/stream.js';
 import { groupSkips } from '../../src/renderer/views/sessions/skips.js';
 
 describe('[W69] what was loaded for a view', () => {
@@ -161,6 +162,16 @@ describe('the connection to the engine', () => {
     await waiting;
     expect(said.slice(2)).toEqual(['2: project.open', '2: library.sources']);
   });
+});
+
+test('of many jobs, those that ended are dropped and those that run stay', () => {
+  const { useJobs, begin } = backgroundJobs<BackgroundJob>();
+  const [first] = Array.from({ length: 22 }, (_, place) => begin((own) => ({ ...own, project: '/p.stemma', state: place < 2 ? 'running' : 'done' })));
+  const kept = () => useJobs.getState().jobs.map(({ id }) => id);
+  expect(kept()).toEqual(Array.from({ length: 22 }, (_, place) => 22 - place));
+  first?.change(() => ({ state: 'done' }));
+  begin((own) => ({ ...own, project: '/p.stemma', state: 'running' }));
+  expect(kept()).toEqual([...Array.from({ length: 20 }, (_, place) => 23 - place), 2]);
 });
 
 test('lines skipped for one reason are one group with all line numbers', () => {

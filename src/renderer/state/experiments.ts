@@ -6,7 +6,7 @@ import { type BackgroundJob, backgroundJobs, readStream } from './stream';
 export interface ExperimentJob extends BackgroundJob {
   readonly experimentId: string;
   readonly caseId?: string;
-  readonly isRunning: boolean;
+  readonly state: 'running' | 'done' | 'failed';
 }
 
 /** `revision` goes up when any experiment changes; views then load it again. */
@@ -24,8 +24,8 @@ export const useExperimentJob = (project: string, experimentId: string): Experim
 
 /** Runs all cases of an experiment, or the given cases. Does nothing if the experiment is already running. */
 export async function startExperiment(project: string, experimentId: string, caseIds?: readonly string[]): Promise<void> {
-  if (useJobs.getState().jobs.find(isOf(project, experimentId))?.isRunning) return;
-  const { change, signal: stop } = begin((own) => ({ ...own, project, experimentId, isRunning: true }));
+  if (useJobs.getState().jobs.find(isOf(project, experimentId))?.state === 'running') return;
+  const { change, signal: stop } = begin((own) => ({ ...own, project, experimentId, state: 'running' }));
   try {
     await readStream(
       (signal) => api.experiment.run({ experimentId, ...(caseIds && { caseIds: [...caseIds] }) }, { signal }),
@@ -35,9 +35,9 @@ export async function startExperiment(project: string, experimentId: string, cas
         if (part.kind === 'commit' || part.kind === 'failed') experimentsChanged();
       },
     );
-    change(() => ({ isRunning: false }));
+    change(() => ({ state: 'done' }));
   } catch (error) {
-    change(() => ({ isRunning: false, error }));
+    change(() => ({ state: 'failed', error }));
   }
   experimentsChanged();
   await refreshProject();

@@ -21,11 +21,14 @@ export async function readStream<Part, Result>(
   }
 }
 
+/** A job that has ended is kept while it is among this many newest ones. */
 const maxKept = 20;
 
 export interface BackgroundJob {
   readonly id: number;
   readonly project: string;
+  /** `running` until the job ends. */
+  readonly state: string;
   readonly error?: unknown;
   readonly stop: () => void;
 }
@@ -38,7 +41,7 @@ export function backgroundJobs<Job extends BackgroundJob>() {
     const controller = new AbortController();
     const id = nextId++;
     const job = make({ id, stop: () => controller.abort() } as Pick<Job, 'id' | 'stop'>);
-    useJobs.setState(({ jobs }) => ({ jobs: [job, ...jobs].slice(0, maxKept) }));
+    useJobs.setState(({ jobs }) => ({ jobs: [job, ...jobs].filter(({ state }, place) => place < maxKept || state === 'running') }));
     const change = (part: (job: Job) => Partial<Job>) =>
       useJobs.setState(({ jobs }) => ({ jobs: jobs.map((one) => (one.id === id ? { ...one, ...part(one) } : one)) }));
     return { job, signal: controller.signal, change };

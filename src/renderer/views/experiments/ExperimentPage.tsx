@@ -73,12 +73,12 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
             <Button small label="Restore" onClick={() => void save(experiment, {})} />
           </p>
         )}
-        {job?.isRunning && (
+        {job?.state === 'running' && (
           <p className="notice-line" role="status">
             Running{running ? `: ${running.title}` : ''}…
           </p>
         )}
-        {job?.error !== undefined && !job.isRunning && <ProblemLine>{describeProblem(job.error).message}</ProblemLine>}
+        {job?.state === 'failed' && <ProblemLine>{describeProblem(job.error).message}</ProblemLine>}
         <TextArea
           className="wide"
           label="Note"
@@ -96,7 +96,7 @@ function Page({ project, experiment }: { project: string; experiment: Experiment
               <CaseRow
                 key={each.caseId}
                 value={each}
-                disabled={job?.isRunning ?? false}
+                disabled={job?.state === 'running'}
                 onRun={() => void startExperiment(project, experimentId, [each.caseId])}
                 onRemove={() => void save(experiment, { cases: cases.filter((other) => other.caseId !== each.caseId) })}
               />
@@ -132,7 +132,7 @@ function PageHead({ project, experiment, job }: { project: string; experiment: E
         items={exports(experimentId, experiment.title)}
       />
       <IconButton icon={Trash2} label="Remove this experiment" disabled={experiment.removed} onClick={attempt(() => remove(experiment))} />
-      {job?.isRunning ? (
+      {job?.state === 'running' ? (
         <Button icon={Square} label="Stop" onClick={job.stop} />
       ) : (
         <Button look="primary" icon={Play} disabled={cases.length === 0} onClick={() => void startExperiment(project, experimentId)}>
