@@ -7,8 +7,8 @@ export type TaskState<T> =
   | { readonly state: 'failed'; readonly error: unknown };
 
 /**
- * Something that a person asks for, one at a time: its state, what starts it, and what forgets how it ended. It is aborted when the person stops it
- * or the component unmounts.
+ * Something that a person asks for, one at a time: its state, what starts it, and what forgets how it ended. It is aborted when the person stops it,
+ * when another one starts and when the component unmounts. How aborted work ends is not in the state: work that goes on tells of its failure itself.
  */
 export function useTask<T>(): readonly [TaskState<T>, (work: (signal: AbortSignal) => Promise<T>) => Promise<void>, () => void] {
   const [task, setTask] = useState<TaskState<T>>({ state: 'idle' });

@@ -1,6 +1,6 @@
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { Input, Select, Sheet, say, sending, TaskProblem, TextArea } from '../../parts';
+import { Input, notifyProblem, Select, Sheet, say, sending, TaskProblem, TextArea } from '../../parts';
 import { setActor, ticketsChanged, useNavigation, useTask, useTickets } from '../../state';
 
 interface TicketFieldProps {
@@ -78,13 +78,19 @@ export function Actor({ people }: { people: readonly string[] }) {
   );
 }
 
-/** A write about tickets, after which their lists reload. */
+/** A write about tickets, after which their lists reload. It goes on when another one starts, and then reports its failure in a notice. */
 export function useWriting() {
   const [writing, start] = useTask<void>();
-  const write = (work: () => Promise<unknown>): Promise<void> =>
-    start(async () => {
-      await work();
-      ticketsChanged();
+  const write = <T,>(work: () => Promise<T>, onDone?: (written: T) => void): Promise<void> =>
+    start(async (signal) => {
+      try {
+        const written = await work();
+        ticketsChanged();
+        onDone?.(written);
+      } catch (error) {
+        if (signal.aborted) notifyProblem(error);
+        throw error;
+      }
     });
   return { writing, write, busy: writing.state === 'running' };
 }
@@ -102,8 +108,7 @@ export function WritingSheet<T>({ title, label, lacks = false, work, onDone, onC
   const { writing, write, busy } = useWriting();
   const disabled = busy || lacks;
   const run = (): Promise<void> =>
-    write(async () => {
-      const written = await work();
+    write(work, (written) => {
       onClose();
       onDone?.(written);
     });

@@ -2,7 +2,7 @@ import { KeyRound, Plus } from 'lucide-react';
 import { useRef, useState } from 'react';
 import type { ProviderAccount, ProviderAccounts, Wire } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, RemoveButton, Select, Sheet, TaskProblem } from '../../parts';
+import { Answer, Button, notifyProblem, RemoveButton, Select, Sheet, TaskProblem } from '../../parts';
 import { dismiss, useQuery, useTask } from '../../state';
 import { Field, textsOf } from './NewReplica';
 
@@ -39,7 +39,16 @@ export const ProvidersSheet = () => (
 function Accounts({ first }: { first: ProviderAccounts }) {
   const [accounts, setAccounts] = useState(first);
   const [changed, start] = useTask<void>();
-  const change = (work: () => Promise<ProviderAccounts>): void => void start(() => work().then(setAccounts));
+  const change = (work: () => Promise<ProviderAccounts>): void =>
+    void start(async (signal) => {
+      try {
+        setAccounts(await work());
+      } catch (error) {
+        // Another change has started: this one has no line of its own any more.
+        if (signal.aborted) notifyProblem(error);
+        throw error;
+      }
+    });
   return (
     <div className="providers">
       <ul aria-label="Providers">
