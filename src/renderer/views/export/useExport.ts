@@ -41,7 +41,8 @@ export function useExport(commit: ContextId, given: Stop) {
     choice,
     choose: (next: Partial<Choice>) => {
       setChoice({ ...choice, ...next });
-      forget();
+      if (state.state === 'running') state.stop();
+      else forget();
     },
     formats,
     format,

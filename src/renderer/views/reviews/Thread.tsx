@@ -174,7 +174,7 @@ function Asking({ ticketId, who, thread, reply, question, onQuestion }: AskingPr
         ) : (
           <>
             {isAsked && !isSelf && by !== nobody && question.trim() === '' && (
-              <Button label="Answer the last question" disabled={busy} onClick={() => void answerNow()} />
+              <Button label="Answer the last question" disabled={busy} onClick={() => void ask(answerNow)} />
             )}
             <Button icon={Send} look="primary" type="submit" label={isSelf ? 'Answer' : 'Ask'} disabled={busy || question.trim() === ''} />
           </>
@@ -239,6 +239,8 @@ function useReply(ticketId: string) {
     setParts([]);
     await start(async (signal) => {
       const received: ReplyPart[] = [];
+      // The stream takes time to end after a stop.
+      signal.addEventListener('abort', () => setParts([]));
       const open = (own: AbortSignal) => api.ticket.answer({ ticketId, provider, ...(model && { model }) }, { signal: own });
       await readStream(open, signal, (part) => {
         received.push(part);

@@ -62,7 +62,7 @@ export function Writer({ space, runs, replyTo, onReplyTo, onPosted }: WriterProp
         ? await api.run.send({ runId: run.runId, spaceId: space.spaceId, text, ...reply, ...waiting })
         : await api.space.post({ spaceId: space.spaceId, senderId: sender.entityId, text, ...reply, ...waiting });
       setText('');
-      setWait({ ...wait, isOn: false });
+      setWait((now) => ({ ...now, isOn: false }));
       onReplyTo(undefined);
       return `Posted. Runs started: ${started.length}${resumed.length > 0 ? `, resumed: ${resumed.length}` : ''}.`;
     });
