@@ -38,8 +38,10 @@ export async function startHub({ data, database: given, objects, oidc: issuer, .
     sweepMs,
   );
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  let isEnding = false;
   end = async (problem) => {
-    end = () => {};
+    if (isEnding) return;
+    isEnding = true;
     clearInterval(sweep);
     await running.close();
     await database.close();

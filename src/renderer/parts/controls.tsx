@@ -4,21 +4,22 @@ import { Copy, FileOutput, X } from 'lucide-react';
 import { type ComponentProps, type ReactNode, useId, useRef } from 'react';
 import { useWriteQuestion } from '../client';
 import { copy, type FormOption } from '../state';
-import { Button, type Icon, IconButton } from './buttons';
+import { Button, IconButton } from './buttons';
 import { instant, shortId, when } from './numbers';
 
 /** A segmented control: one of a few options, all visible. */
 export function Switch<T extends string>(props: {
   label: string;
   value: T;
-  /** An option with an icon shows only the icon. */
-  options: readonly (readonly [value: T, name: string, hint?: string, icon?: Icon])[];
+  options: readonly (readonly [value: T, name: string, hint?: string])[];
+  /** Icons that are shown instead of the names. */
+  icons?: Readonly<Record<T, ReactNode>>;
   onChange: (value: T) => void;
 }) {
-  const { label, value, options, onChange } = props;
+  const { label, value, options, icons, onChange } = props;
   return (
     <div className="switch" role="radiogroup" aria-label={label}>
-      {options.map(([option, name, hint, Glyph], index) => (
+      {options.map(([option, name, hint], index) => (
         // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be drawn as a segment
         <button
           key={option}
@@ -26,8 +27,8 @@ export function Switch<T extends string>(props: {
           role="radio"
           aria-checked={option === value}
           tabIndex={option === value ? 0 : -1}
-          title={hint ?? (Glyph && name)}
-          aria-label={Glyph && name}
+          title={hint ?? (icons && name)}
+          aria-label={icons && name}
           onClick={() => onChange(option)}
           onKeyDown={(event) => {
             const step = event.key === 'ArrowRight' || event.key === 'ArrowDown' ? 1 : event.key === 'ArrowLeft' || event.key === 'ArrowUp' ? -1 : 0;
@@ -40,7 +41,7 @@ export function Switch<T extends string>(props: {
             if (sibling instanceof HTMLElement) sibling.focus();
           }}
         >
-          {Glyph ? <Glyph size={14} aria-hidden /> : name}
+          {icons ? icons[option] : name}
         </button>
       ))}
     </div>
@@ -197,14 +198,15 @@ export function Input(props: TextProps<'input'> & { suggestions?: readonly (stri
       <input className={fieldClass(className)} aria-label={label} list={list} onChange={(event) => onChange(event.target.value)} {...rest} />
       {suggestions && (
         <datalist id={list}>
-          {suggestions.map((one) => {
-            const { value, name = undefined } = typeof one === 'string' ? { value: one } : one;
-            return (
-              <option key={value} value={value}>
-                {name}
+          {suggestions.map((one) =>
+            typeof one === 'string' ? (
+              <option key={one} value={one} />
+            ) : (
+              <option key={one.value} value={one.value}>
+                {one.name}
               </option>
-            );
-          })}
+            ),
+          )}
         </datalist>
       )}
     </>,

@@ -146,9 +146,10 @@ function Switches({ layout, onLayout }: { layout: DiffLayout; onLayout: (layout:
         value={layout}
         onChange={onLayout}
         options={[
-          ['split', 'Side by side', undefined, Columns2],
-          ['unified', 'One column', undefined, Rows2],
+          ['split', 'Side by side'],
+          ['unified', 'One column'],
         ]}
+        icons={{ split: <Columns2 size={14} aria-hidden />, unified: <Rows2 size={14} aria-hidden /> }}
       />
     </>
   );

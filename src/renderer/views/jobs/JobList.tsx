@@ -6,8 +6,8 @@ import { stopJob } from './actions';
 import { jobTitle, limitRows, performerName, runTime, usedText } from './words';
 
 interface JobListProps {
-  /** `count` is given where a group shows only its first jobs. */
-  readonly groups: readonly { readonly name: string; readonly jobs: readonly Job[]; readonly count?: number }[];
+  /** `count` is the number of all jobs of a group, of which `jobs` may be the first ones. */
+  readonly groups: readonly { readonly name: string; readonly jobs: readonly Job[]; readonly count: number }[];
   readonly chosen: string | undefined;
   readonly now: number;
   readonly onStop: () => void;
@@ -22,14 +22,15 @@ export function JobList({ groups, chosen, now, onStop }: JobListProps) {
       className="job-list"
       aria-label="Jobs by state"
       onKeyDown={(event) => {
-        const next = all[placeByKey(event, at, all.length, 8) ?? -1];
+        const to = placeByKey(event, at, all.length, 8);
+        const next = to === undefined ? undefined : all[to];
         if (!next) return;
         event.preventDefault();
         showJob(next);
         event.currentTarget.querySelector<HTMLElement>(`[data-job="${next.jobId}"]`)?.focus();
       }}
     >
-      {groups.map(({ name, jobs, count = jobs.length }) => (
+      {groups.map(({ name, jobs, count }) => (
         <section key={name} aria-label={`${name}, ${say.plural(count, 'job')}`}>
           <h3>
             {name} <span className="muted">{count}</span>

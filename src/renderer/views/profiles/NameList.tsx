@@ -19,7 +19,8 @@ export function NameList({ label, names, chosen, onChoose }: NameListProps) {
       data-list
       aria-activedescendant={at < 0 ? undefined : `name-${at}`}
       onKeyDown={(event) => {
-        const next = names[placeByKey(event, at, names.length, 8) ?? -1];
+        const to = placeByKey(event, at, names.length, 8);
+        const next = to === undefined ? undefined : names[to];
         if (!next) return;
         event.preventDefault();
         onChoose(next.id);

@@ -14,6 +14,7 @@ import { Updates } from './Updates';
 /** The settings of this window and of the open project. */
 export function SettingsView() {
   const page = useNavigation(({ route }) => route.settings) ?? 'appearance';
+  const [, , draw] = pages[page];
   return (
     <section className="settings whole" aria-label="Settings">
       <nav className="settings-pages on-pane stack" aria-label="Pages of the settings">
@@ -27,12 +28,12 @@ export function SettingsView() {
           );
         })}
       </nav>
-      <div className="settings-page">{pages[page][2]()}</div>
+      <div className="settings-page">{draw()}</div>
     </section>
   );
 }
 
-const pages: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon, page: () => ReactNode]>> = {
+const pages: Readonly<Record<SettingsPage, readonly [title: string, icon: Icon, draw: () => ReactNode]>> = {
   appearance: ['Appearance', Palette, () => <Appearance />],
   providers: [
     'Providers',
