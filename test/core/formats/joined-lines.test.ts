@@ -43,6 +43,12 @@ test('[F48] a torn line before a whole record stays torn, and costs no record af
   expect(skipped.map(({ line }) => line)).toEqual([1, 3, 4]);
 });
 
+test('[F48] a bad line that is too long for a regular expression costs no record after it', () => {
+  const { pieces, skipped } = read(`{"n":1}\n{"n":2,"text":"\t${'a'.repeat(12_000_000)}"}\n{"n":3}\n`);
+  expect(pieces.flatMap(({ record }) => record ?? [])).toEqual([{ n: 1 }, { n: 3 }]);
+  expect(skipped.map(({ line }) => line)).toEqual([2]);
+});
+
 const copilot = join(import.meta.dirname, '../../fixtures/cases/copilot-raw-newline/session-state/1ea34016-7bd2-4195-a1fe-8c55036c5830/events.jsonl');
 
 test('[F48] a record with raw line breaks that is cut off anywhere is left for the next import', () => {

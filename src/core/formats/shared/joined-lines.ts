@@ -1,5 +1,5 @@
 // Records that an agent wrote over several lines: it left line breaks and other control characters inside of their texts unescaped.
-import { isObject, type JsonObject, parseJson } from '../../base/index.js';
+import { attempt, isObject, type JsonObject, parseJson } from '../../base/index.js';
 import { isBlank } from './line-values.js';
 
 /** A record that begins in a line and ends in another. */
@@ -72,7 +72,8 @@ function closeOf(buffer: Buffer, start: number, end: number, state: { depth: num
 /** Reads JSON whose texts contain control characters as they stand. NULs are the mark of a damaged file and not of a text. */
 function parseLoosely(text: string): JsonObject | undefined {
   if (text.includes('\0')) return undefined;
-  const value = parseJson(text.replace(/"(?:[^"\\]|\\[\s\S])*"/g, escaped));
+  // A regular expression runs out of stack in a very long text.
+  const value = attempt(() => parseJson(text.replace(/"(?:[^"\\]|\\[\s\S])*"/g, escaped)));
   return isObject(value) ? value : undefined;
 }
 

@@ -24,13 +24,18 @@ function readTopMembers(text: string): ReadonlyMap<string, Json | Begun> {
 
 /** The members of an object from a position inside of it: their names as they are written, and where their values begin. */
 export function* membersAt(text: string, from: number): Generator<{ readonly name: string; readonly start: number }> {
-  const member = /[\s,]*"((?:[^"\\]|\\.)*)"\s*:\s*/y;
+  const before = /[\s,]*"/y;
+  const after = /\s*:\s*/y;
   for (let at = from; at < text.length; ) {
-    member.lastIndex = at;
-    const [, name] = member.exec(text) ?? [];
-    if (name === undefined) return;
-    const start = member.lastIndex;
-    yield { name, start };
+    before.lastIndex = at;
+    if (!before.test(text)) return;
+    const open = before.lastIndex;
+    // Not found by a regular expression, which would run out of stack in a very long name.
+    const close = endOfString(text, open);
+    after.lastIndex = close + 1;
+    if (close < 0 || !after.test(text)) return;
+    const start = after.lastIndex;
+    yield { name: text.slice(open, close), start };
     at = endAfter(text, start);
   }
 }

@@ -194,6 +194,16 @@ describe('a document of an older version', () => {
   });
 });
 
+test('[F48] a session in one document is read despite a member with a name of many megabytes', () => {
+  const path = join(scratch(), 'session-2026-01-01T00-00-abc.json');
+  writeFileSync(path, readFileSync(older, 'utf8').replace('"messages"', `"${'a'.repeat(12_000_000)}": 1, "messages"`));
+  const texts = (file: string): string[] => {
+    const chain = emptyChain();
+    return said(chain, importInto(chain, file).tips.at(-1) as ContextId);
+  };
+  expect(texts(path)).toEqual(texts(older));
+});
+
 test("sessions are found in the agent's folder, named, and written to their project's folder", () => {
   const home = scratch();
   const folder = join(home, 'tmp/demo-project/chats');
