@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { entries, tips } from '../../../src/core/chain/index.js';
 import { type FileBytes, importableFormats, type Lines, type Member, maxWholeBytes, ShellTooLarge } from '../../../src/core/formats/index.js';
+import { spansInFile } from '../../../src/core/formats/otlp/parse-large.js';
 import { valueAt, valuesInFile } from '../../../src/core/formats/shared/json-items.js';
 import { bytesOfFile, importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
@@ -61,6 +62,13 @@ test('[F50] there are samples of each kind of document', () => {
     'otlp',
     'vscode-chat',
   ]);
+});
+
+test('[F50] the many spans of a large file share the getter of their events', () => {
+  const spans = samples.filter(({ path }) => path.includes('/otlp/')).flatMap(({ bytes }) => spansInFile(inParts(bytes)));
+  const withEvents = spans.filter(({ events }) => events.length > 0);
+  expect(withEvents.length).toBeGreaterThan(0);
+  expect(withEvents.filter((span) => Object.hasOwn(span, 'events'))).toEqual([]);
 });
 
 const valuesOf = (text: string, isLarge: (path: string) => boolean = (path) => path === 'a.b') => {

@@ -159,7 +159,7 @@ function makeRecords(spans: readonly ReadSpan[], starts: ReadonlyMap<string, rea
     const parent = own ? undefined : after;
     const recordFor = (part?: Part): Wrapped => {
       const place = part === 'summary' ? { id: `${span.spanId}:summary`, parent } : { id: span.spanId, parent: part ? undefined : parent };
-      if (isLarge) return lazyRecord(span, { ...facts, part }, place);
+      if (isLarge) return new LazyRecord(place.id, place.parent, span, { ...facts, part });
       return { ...place, at: span.start, record: makeRecord(span, { ...facts, part }, { fresh, output }) };
     };
     return compacts(own, isCompaction, output) ? [recordFor('summary'), recordFor('answer')] : [recordFor()];
@@ -223,14 +223,23 @@ function makeRecord(
   } as JsonObject;
 }
 
-/** A record that is made whenever it is read. */
-const lazyRecord = (span: ReadSpan, facts: CallFacts, place: Pick<Wrapped, 'id' | 'parent'>): Wrapped => ({
-  ...place,
-  at: span.start,
-  get record() {
-    return makeRecord(span, facts);
-  },
-});
+/** A record that is made whenever it is read. A class, because a getter of its own in each of many records takes far more memory. */
+class LazyRecord implements Wrapped {
+  constructor(
+    readonly id: string,
+    readonly parent: Wrapped['parent'],
+    private readonly span: ReadSpan,
+    private readonly facts: CallFacts,
+  ) {}
+
+  get at(): number {
+    return this.span.start;
+  }
+
+  get record(): JsonObject {
+    return makeRecord(this.span, this.facts);
+  }
+}
 
 /** The spans of calls, else those of agents, whose messages only repeat those of the calls where calls are recorded. */
 function callsIn(ordered: readonly ReadSpan[]): readonly ReadSpan[] {

@@ -86,13 +86,18 @@ function exportOf(value: ValueInFile, shell: JsonObject, file: FileBytes): Expor
 
 const maxHeldLength = 256;
 
-/** A span whose events are read again whenever they are needed. */
-const withLightEvents = (span: ReadSpan, again: () => ReadSpan): ReadSpan => ({
-  ...span,
-  get events() {
-    return again().events;
-  },
-});
+/** The events of a span, read again whenever they are needed. A class, because a getter of its own in each of many spans takes far more memory. */
+class LightEvents {
+  readonly #again: Read<ReadSpan>;
+
+  constructor(again: Read<ReadSpan>) {
+    this.#again = again;
+  }
+
+  get events(): ReadSpan['events'] {
+    return this.#again().events;
+  }
+}
 
 /**
  * Makes light spans: their large attributes and events are read again whenever they are needed. A file has many, so the getters of attributes are
@@ -119,7 +124,8 @@ function keeper(detailed: (span: ReadSpan) => ReadSpan): (read: Read<ReadSpan>, 
       const isSmall = typeof value === 'string' ? value.length <= maxHeldLength : typeof value !== 'object' || value === null;
       Object.defineProperty(held, name, isSmall ? { enumerable: true, value } : getterOf(name));
     }
-    const light = { ...span, attributes: held };
-    return span.events.length > 0 ? withLightEvents(light, () => spanOf(read)) : light;
+    const { events, ...facts } = span;
+    const light = events.length > 0 ? new LightEvents(() => spanOf(read)) : { events };
+    return Object.assign(light, facts, { attributes: held });
   };
 }
