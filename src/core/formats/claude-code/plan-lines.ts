@@ -190,11 +190,11 @@ function moreOf(record: JsonObject, part: ChainedRole, calls: boolean, ofFile: F
   if (title) more.title = title;
   if (part === 'boundary') {
     const logicalParent = stringAt(record, 'logicalParentUuid');
-    if (logicalParent !== undefined) more.logicalParent = logicalParent;
+    if (logicalParent) more.logicalParent = logicalParent;
     if (isObject(record.compactMetadata)) more.metadata = record.compactMetadata;
   }
   const forkedFrom = stringAt(record.forkedFrom, 'messageUuid');
-  if (forkedFrom !== undefined) more.forkedFrom = forkedFrom;
+  if (forkedFrom) more.forkedFrom = forkedFrom;
   const forkRef = record.type === 'fork-context-ref' ? forkRefOf(record) : undefined;
   if (forkRef) more.forkRef = forkRef;
   const agents = calls ? agentCallsOf(record) : [];

@@ -286,6 +286,13 @@ describe('compactions', () => {
     }
   });
 
+  test('[F5] a boundary with an empty logical parent follows its parent, without a note', () => {
+    const empty = system('b1', 'a1', 'compact_boundary', { logicalParentUuid: '', content: 'Conversation compacted' });
+    const planned = plan(fileOf(...before, empty, summary('s1', 'b1'), ...after));
+    expect(planned.commits[1]?.parent).toEqual({ plan: 0 });
+    expect(planned.notes).toEqual([]);
+  });
+
   test('[F5] kept messages follow the summary and also stay where they were', () => {
     const file = fileOf(...before, boundary('b1', 'a1', ['a1']), summary('s1', 'b1'), ...after);
     const planned = plan(file);
