@@ -96,7 +96,8 @@ function documentIn(file: FoundFile, imported: Imported): FoundSession[] | undef
   if (file.bytes > maxReadBytes) return undefined;
   const [session, other] = sessionsIn(file, imported) ?? [];
   if (!session || other) return undefined;
-  return [listed(file, session.sessionId, session, { subagents: subagentsOf(file), imported: imported(file.path, file.bytes) })];
+  const { path, bytes, modifiedAt } = file;
+  return [{ ...session, path, bytes, modifiedAt: toTimestamp(modifiedAt), subagents: subagentsOf(file), imported: imported(path, bytes) }];
 }
 
 function sessionsIn(file: FoundFile, imported: Imported): FoundSession[] | undefined {
@@ -114,11 +115,18 @@ function sessionsIn(file: FoundFile, imported: Imported): FoundSession[] | undef
 /** Whether a file was imported in this size. */
 type Imported = (path: string, bytes: number) => boolean;
 
+/** What a session tells about itself. */
+interface Told {
+  readonly cwd?: string | undefined;
+  readonly title?: string | undefined;
+  readonly problem?: string | undefined;
+}
+
 /** A session as a list shows it. */
 const listed = (
   { path, bytes, modifiedAt }: FoundFile,
   sessionId: string,
-  { cwd, title, problem }: { readonly cwd?: string | undefined; readonly title?: string | undefined; readonly problem?: string | undefined },
+  { cwd, title, problem }: Told,
   known: Pick<FoundSession, 'subagents' | 'imported'>,
 ): FoundSession => ({
   path,
