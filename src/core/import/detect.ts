@@ -11,7 +11,7 @@ function detectOne(file: FoundFile): OutputOf<'import.detect'>[number] | undefin
   const { path, bytes } = file;
   if (mainDocumentOf(file) !== undefined) return undefined;
   const held = withHolding(file, undefined, ({ format, members }) => ({ format: format.id, sessions: [...members].length }));
-  if (held) return { path, bytes, ...held, confidence: 1 };
+  if (held) return { path, ...held, bytes, confidence: 1 };
   const best = recognized(readEnds(file, headLength).head, path);
-  return best && { path, bytes, format: best.format.id, sessions: 1, confidence: best.confidence };
+  return best && { path, format: best.format.id, sessions: 1, bytes, confidence: best.confidence };
 }
