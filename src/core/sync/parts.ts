@@ -1,5 +1,5 @@
 import { blake3Of, type Put } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, corrupt, orUndefined } from '../base/index.js';
+import { type ArtifactNo, type ArtifactRef, attempt, corrupt } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Hub, ObjectFacts } from './hub.js';
 import { packParcel, unpackObjects } from './parcel.js';
@@ -64,7 +64,7 @@ async function fetchPart(artifacts: WriteChain['artifacts'], hub: Hub, ref: Arti
 }
 
 const heldAt = (artifacts: ReadChain['artifacts'], hash: string): ArtifactNo | undefined =>
-  orUndefined(() => {
+  attempt(() => {
     const no = artifacts.find(`blake3:${hash}`);
     artifacts.read(no);
     return no;

@@ -1,5 +1,5 @@
 import { sha256Of } from '../artifacts/index.js';
-import { canonicalJson, corrupt, type Json, type JsonObject, onceFor, orUndefined, parseJson } from '../base/index.js';
+import { attempt, canonicalJson, corrupt, type Json, type JsonObject, onceFor, parseJson } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { travelingCalls } from '../requests/index.js';
 import { bodies } from './bodies.js';
@@ -203,7 +203,7 @@ export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: stri
     return values.some((value) => value === undefined) ? undefined : (values as (null | number | string)[]);
   };
   const find = (table: string, name: string): number | undefined => {
-    if (table === 'artifact') return orUndefined(() => artifacts.find(`blake3:${name}`));
+    if (table === 'artifact') return attempt(() => artifacts.find(`blake3:${name}`));
     if (table === 'context') return commitWith(chain, name);
     const rule = findRule(table);
     if (!rule) return undefined;
