@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { JsonObject } from '../../core/base/index.js';
+import { firstWhere, type JsonObject } from '../../core/base/index.js';
 import type { SentItem } from '../../core/sync/index.js';
 import type { GrantHolder } from './access.js';
 import { checkItems } from './checks.js';
@@ -13,8 +13,7 @@ const page = { items: 5_000, bytes: 16 * 1024 * 1024 };
 
 /** The items after a number; for a share link, only those of its view. The sizes are summed up before the contents are read. */
 export async function pageOfItems(tx: InProject, after: number, view: ShareView | undefined) {
-  const first = view?.seqs.findIndex((seq) => seq > after) ?? -1;
-  const seqs = view && (first < 0 ? [] : view.seqs.slice(first, first + page.items));
+  const seqs = view && pageAfter(view.seqs, after);
   const { rows } = await sql<{ seq: string; kind: string; body: Buffer; sender: string | null; isLink: boolean }>`
     SELECT seq, kind, body, t.name AS sender, t.shared IS NOT NULL AS "isLink" FROM (
       SELECT seq, kind, body, by, sum(octet_length(body)) OVER (ORDER BY seq) AS total FROM (
@@ -41,6 +40,12 @@ export async function pageOfItems(tx: InProject, after: number, view: ShareView 
     ),
     what: namesOfItems(rows),
   };
+}
+
+/** The numbers after a number, which are ascending, as many as a page has at most. */
+function pageAfter(seqs: readonly number[], after: number): readonly number[] {
+  const first = firstWhere(0, seqs.length, (at) => (seqs[at] as number) > after);
+  return seqs.slice(first, first + page.items);
 }
 
 /** The formats of a project's commits, of which a caller wants these. */
