@@ -66,7 +66,6 @@ export * from './ticket.js';
 export type * from './timeline.js';
 export { blockInput, entityTypes, messageOrigin, resume, timelineInput, trigger } from './timeline.js';
 export * from './turn.js';
-export * from './turn.js';
 export * from './usage.js';
 
 export const contract = {

@@ -116,8 +116,11 @@ export function withHolding<T>(
     }
     return undefined;
   };
+  const held = heldBy(own);
+  if (held !== undefined || asked || isWhole(head)) return held;
   // The beginning of a document can look like that of another, and its name can come at its end.
-  return heldBy(own) ?? heldBy(asked || isWhole(head) ? [] : readersOfSorted(file, readersOf).filter((format) => !own.includes(format)));
+  const others = readersOfSorted(file, readersOf).filter((format) => !own.includes(format));
+  return heldBy(others);
 }
 
 /** Whether a file of lines holds conversations, as `withHolding` says. A file whose first bytes make its format certain is not opened again. */

@@ -32,8 +32,14 @@ const newCommitting = (segments: Segments, tree: Tree, facts: SessionCommitFacts
 type Committing = ReturnType<typeof newCommitting>;
 
 /** Makes a commit of each new segment, parents before children. */
-export function commitSegments(...given: Parameters<typeof newCommitting>): Pick<Committing, 'commits' | 'numbers'> {
-  const made = newCommitting(...given);
+export function commitSegments(
+  segments: Segments,
+  tree: Tree,
+  facts: SessionCommitFacts,
+  reader: LineReader,
+  isKnown: (record: string) => boolean,
+): Pick<Committing, 'commits' | 'numbers'> {
+  const made = newCommitting(segments, tree, facts, reader, isKnown);
   for (const segment of made.segments.list) {
     if (isStored(segment) || (segment.lines.length === 0 && segment.nodes.length === 0)) continue;
     const parent = segment.after ? referTo(made, segment.after) : findParent(made, segment);

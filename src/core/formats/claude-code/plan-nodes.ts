@@ -28,6 +28,7 @@ export const noEnd = () => ({
   results: new Map<string, number>(),
   searched: 0,
 });
+
 /** Records in a row, each the child of the one before it, from a root or a branch point to a leaf. */
 export interface Branch {
   /** The parent of the first record: a node of another branch, a record that only the store has, or null for a root. */
