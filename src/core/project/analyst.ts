@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { WrittenFile } from '../analysis/index.js';
-import { badRequest, StemmaError } from '../base/index.js';
+import { badRequest, conflict } from '../base/index.js';
 import { absolutePath, renameDurably } from '../files/index.js';
 import type { AnalystLimits, Ask } from './ask.js';
 import { analystMs, askFolder, prepareAnalysis } from './asking.js';
@@ -37,7 +37,7 @@ export async function writeFor(
 ): Promise<WrittenFile> {
   const path = absolutePath(given);
   const requireFree = (): void => {
-    if (existsSync(path)) throw new StemmaError('CONFLICT', `Cannot write ${path}: it already exists, and Stemma overwrites no file.`, { path });
+    if (existsSync(path)) throw conflict(`Cannot write ${path}: it already exists, and Stemma overwrites no file.`, { path });
   };
   requireFree();
   if (!existsSync(dirname(path))) throw badRequest('path', `Cannot write ${basename(path)}: the folder ${dirname(path)} does not exist.`);

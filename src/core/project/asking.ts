@@ -9,7 +9,7 @@ import {
   writeAnswer,
   writeDataset,
 } from '../analysis/index.js';
-import { StemmaError, systemClock } from '../base/index.js';
+import { StemmaError, systemClock, unavailable } from '../base/index.js';
 import { missingDerived } from '../store/index.js';
 import { loadPrices, usageIsDue } from '../usage/index.js';
 import type { Analyst, AnalystLimits, AnalystOrder, Ask } from './ask.js';
@@ -54,7 +54,7 @@ export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown
 /** Where the file of a project is. @throws UNAVAILABLE for a project in memory */
 export function requireFile({ place }: Pick<ProjectFolder, 'place'>): NonNullable<ProjectFolder['place']> {
   if (place) return place;
-  throw new StemmaError('UNAVAILABLE', 'The project is only in memory, because no disk has room for a copy of it. SQL needs a file.', {
+  throw unavailable('The project is only in memory, because no disk has room for a copy of it. SQL needs a file.', {
     reason: 'memory',
   });
 }

@@ -1,4 +1,4 @@
-import { badRequest, inWords, notFound, StemmaError } from '../base/index.js';
+import { badRequest, inWords, notFound, unavailable } from '../base/index.js';
 import { deepLinkOf, type OutputOf } from '../contract/index.js';
 import { projectIdIn } from '../trust/index.js';
 import type { Session } from './session.js';
@@ -38,5 +38,5 @@ function findFolder({ engine, openProject }: Session, projectId: string | undefi
 export function updatesOf({ engine }: Session): NonNullable<Session['engine']['options']['updates']> {
   const { updates } = engine.options;
   if (updates) return updates;
-  throw new StemmaError('UNAVAILABLE', 'This engine has no settings of updates.');
+  throw unavailable('This engine has no settings of updates.');
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { badRequest, type Clock, corrupt, inWords, StemmaError } from '../base/index.js';
+import { badRequest, type Clock, conflict, corrupt, inWords, StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf } from '../contract/index.js';
 import {
@@ -60,7 +60,7 @@ export const historiesIn = (dataDir: string): NewProject => ({ dir: join(dataDir
 
 export type NewProject = InputOf<'project.create'>;
 
-const alreadyExists = (dir: string): StemmaError => new StemmaError('CONFLICT', `${dir} exists already; open it, or choose another name`, { dir });
+const alreadyExists = (dir: string): StemmaError => conflict(`${dir} exists already; open it, or choose another name`, { dir });
 
 /**
  * Creates and trusts a project folder, and returns its path. A name without `.stemma` gets it.

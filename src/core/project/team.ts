@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { badRequest, StemmaError } from '../base/index.js';
+import { badRequest, StemmaError, unavailable } from '../base/index.js';
 import { findCommit } from '../chain/index.js';
 import type { InputOf, TeamStatus } from '../contract/index.js';
 import type { Redaction } from '../export/index.js';
@@ -92,7 +92,7 @@ export async function fetchForRead(engine: Engine, project: Project, refusal: un
   if (ref === undefined) return false;
   const address = await findAddress(engine, project);
   if (!address)
-    throw new StemmaError('UNAVAILABLE', `${ref} is on the hub only, and this project is not connected to it. Connect it in Settings, Team.`, {
+    throw unavailable(`${ref} is on the hub only, and this project is not connected to it. Connect it in Settings, Team.`, {
       id: ref,
     });
   await sync.fetchFromHub(project.chain, reach(engine, address), ref);

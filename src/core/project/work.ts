@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Refusal, refusalIn, StemmaError, systemClock } from '../base/index.js';
+import { conflict, type Refusal, refusalIn, systemClock } from '../base/index.js';
 import { type ImportInput, importPaths } from '../import/index.js';
 import { contextsAreDue, loadPrices, loadTokenizer } from '../usage/index.js';
 import { requireWrite } from './access.js';
@@ -64,7 +64,7 @@ export async function doWork(
 
   async function inFolder(folder: ProjectFolder): Promise<unknown> {
     if (folder.projectId !== projectId)
-      throw new StemmaError('CONFLICT', `${dir} was replaced by another project. Nothing was written.`, { reason: 'replaced', path: dir });
+      throw conflict(`${dir} was replaced by another project. Nothing was written.`, { reason: 'replaced', path: dir });
     requireWrite(folder.access);
     await Promise.all([loadPrices(), work.kind !== 'import' && contextsAreDue(folder.chain) && loadTokenizer()]);
     const steps = stepsOf(folder, work);

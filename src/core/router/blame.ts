@@ -1,4 +1,4 @@
-import { StemmaError } from '../base/index.js';
+import { unavailable } from '../base/index.js';
 import { blameFile, noteFile, sessionsOfCommit, traceFile } from '../blame/index.js';
 import { analyzes, live } from './procedure.js';
 
@@ -8,7 +8,7 @@ export const blameRouter = {
   trace: analyzes.blame.trace.handler(({ input, context }) => ({ record: traceFile(context.chain, input) })),
   notes: live.blame.notes.handler(async ({ input, context: { session, project } }) => {
     const { git } = session.engine.options;
-    if (!git) throw new StemmaError('UNAVAILABLE', 'This process does not run git.', { reason: 'git' });
+    if (!git) throw unavailable('This process does not run git.', { reason: 'git' });
     await session.reading.prepare('analysis');
     return noteFile(project.chain, { git, checkOutput: session.checkOutput }, input);
   }),

@@ -1,4 +1,4 @@
-import { StemmaError } from '../base/index.js';
+import { unavailable } from '../base/index.js';
 import { cacheSize, resolveLink, updatesOf } from '../project/index.js';
 import { machine } from './procedure.js';
 
@@ -6,7 +6,7 @@ export const desktopRouter = {
   link: machine.desktop.link.handler(({ input, context: { session } }) => resolveLink(session, input.url)),
   diagnostics: machine.desktop.diagnostics.handler(async ({ context: { session } }) => {
     const { diagnostics, readers } = session.engine.options;
-    if (!diagnostics) throw new StemmaError('UNAVAILABLE', 'This engine knows nothing about its installation.');
+    if (!diagnostics) throw unavailable('This engine knows nothing about its installation.');
     const reading = (await readers?.caches()) ?? [];
     const caches = [{ name: readers ? 'writer' : 'engine', ...cacheSize() }, ...reading.map((size, at) => ({ name: `reader ${at + 1}`, ...size }))];
     return { ...diagnostics(), caches: caches.map((each) => ({ ...each, kinds: { ...each.kinds } })) };

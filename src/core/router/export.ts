@@ -1,4 +1,4 @@
-import { type ContextId, StemmaError } from '../base/index.js';
+import { type ContextId, unavailable } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import * as exporting from '../export/index.js';
 import { formatOfAgent, storeWritten } from '../import/index.js';
@@ -31,7 +31,7 @@ export const exportRouter = {
   }),
   spans: acts.export.spans.handler(async ({ input: { address, ...input }, context }) => {
     const { sendSpans } = context.session.engine.options;
-    if (!sendSpans) throw new StemmaError('UNAVAILABLE', 'This program sends no spans: export the context as otlp-v1.', { address });
+    if (!sendSpans) throw unavailable('This program sends no spans: export the context as otlp-v1.', { address });
     const { text = '', format: _, ...made } = await exported(context.chain, { ...input, format: 'otlp-v1' });
     await sendSpans(address, text);
     return { address, ...withOwnLists(made) };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync as Database, constants as SqliteConstants } from 'node:sqlite';
-import { badRequest, inWords, StemmaError } from '../base/index.js';
+import { badRequest, inWords, StemmaError, unavailable } from '../base/index.js';
 import { attachForReading, derivedFile, derivedTables, removeDerived } from './derived/index.js';
 import { openGuard } from './guard.js';
 
@@ -136,7 +136,7 @@ function authorize(db: Database, { constants, secret, names, functions, refuse }
 export const missingDerived = 'derived';
 
 const withoutDerived = (): StemmaError =>
-  new StemmaError('UNAVAILABLE', 'The facts that SQL reads are being made again. Ask again in a moment.', { reason: missingDerived });
+  unavailable('The facts that SQL reads are being made again. Ask again in a moment.', { reason: missingDerived });
 
 /** What a refused statement would do, by the number of SQLite's action. */
 const words: ReadonlyMap<number, string> = new Map(
@@ -221,7 +221,7 @@ function plain(value: Value): string | number | null {
 }
 
 const tooMuch = (why: string): StemmaError =>
-  new StemmaError('UNAVAILABLE', `The statement needs more memory than it may use: ${why}. Read fewer rows, or shorter texts.`, {
+  unavailable(`The statement needs more memory than it may use: ${why}. Read fewer rows, or shorter texts.`, {
     reason: 'memory',
     field: 'sql',
   });

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { StemmaError } from '../base/index.js';
+import { unavailable } from '../base/index.js';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { longPath } from '../system/index.js';
 import { type DamageWatch, type Prepare, watchDamage } from './damage.js';
@@ -153,8 +153,7 @@ function requireRoom(raw: Database.Database, from: number, path: string): void {
   const { bavail, bsize } = statfsSync(dirname(path));
   if (bavail * bsize >= needed) return;
   const inMegabytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MB`;
-  throw new StemmaError(
-    'UNAVAILABLE',
+  throw unavailable(
     `Stemma keeps a copy of this project until its conversion from format ${from} to ${formatVersion} is checked, which needs ${inMegabytes(needed)} on the disk of ${dirname(path)}, where ${inMegabytes(bavail * bsize)} are free`,
     { reason: 'disk full', needed },
   );

@@ -3,7 +3,7 @@ import { closeSync, existsSync, readFileSync, readSync, renameSync, rmSync, stat
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { StemmaError, systemClock } from '../base/index.js';
+import { systemClock, unavailable } from '../base/index.js';
 import {
   fileErrorCode,
   hasEnded,
@@ -143,8 +143,7 @@ function makeKeptCopy(file: string, state: string, folder: string): void {
     requireRoom(file, part);
     copyPrivately(file, database);
     writeFileSync(join(part, nameOfOriginal), realPath(file), { mode: privateFile });
-    if (readState(file) !== state)
-      throw new StemmaError('UNAVAILABLE', `${file} changes while it is read; try again when its program is idle`, { path: file });
+    if (readState(file) !== state) throw unavailable(`${file} changes while it is read; try again when its program is idle`, { path: file });
     // After a power cut, a part of the copy could be missing.
     syncFile(database);
     renameSync(part, folder);
@@ -196,7 +195,7 @@ const maxBytes = 1024 * 1024 * 1024;
 function readDatabase(file: string, full: unknown): Buffer {
   const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (statSync(file).size > maxBytes)
-    throw new StemmaError('UNAVAILABLE', `Cannot read ${file}: no disk has room for a copy. Free some space on the disk of ${tmpdir()}.`, {
+    throw unavailable(`Cannot read ${file}: no disk has room for a copy. Free some space on the disk of ${tmpdir()}.`, {
       reason: 'disk-full',
       cause: (full as Error).message,
     });

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { corrupt, StemmaError } from '../base/index.js';
+import { corrupt, StemmaError, unavailable } from '../base/index.js';
 
 /** The error for a database file that SQLite cannot read. */
 export const damagedDatabase = (error: Error): StemmaError =>
@@ -20,13 +20,12 @@ export const saysDamage = ({ code, message }: InstanceType<typeof Database.Sqlit
 export function asStemmaError(error: InstanceType<typeof Database.SqliteError>): Error {
   const { code, message } = error;
   if (saysDamage(error)) return damagedDatabase(error);
-  if (code === 'SQLITE_CONSTRAINT_TRIGGER') return new StemmaError('UNAVAILABLE', message, { reason: 'read-only' });
+  if (code === 'SQLITE_CONSTRAINT_TRIGGER') return unavailable(message, { reason: 'read-only' });
   if (code.startsWith('SQLITE_BUSY'))
     return new StemmaError('LOCKED', 'another process is still writing to this project; try again when it has finished');
-  if (code === 'SQLITE_FULL') return new StemmaError('UNAVAILABLE', 'the disk is full: nothing was written', { reason: 'disk full' });
-  if (code.startsWith('SQLITE_READONLY'))
-    return new StemmaError('UNAVAILABLE', 'cannot write to the project: the disk or folder is read-only', { reason: 'read-only' });
-  if (code.startsWith('SQLITE_IOERR')) return new StemmaError('UNAVAILABLE', `the disk failed (${code})`, { reason: code });
-  if (code.startsWith('SQLITE_CANTOPEN')) return new StemmaError('UNAVAILABLE', `cannot open the database (${message})`, { reason: code });
+  if (code === 'SQLITE_FULL') return unavailable('the disk is full: nothing was written', { reason: 'disk full' });
+  if (code.startsWith('SQLITE_READONLY')) return unavailable('cannot write to the project: the disk or folder is read-only', { reason: 'read-only' });
+  if (code.startsWith('SQLITE_IOERR')) return unavailable(`the disk failed (${code})`, { reason: code });
+  if (code.startsWith('SQLITE_CANTOPEN')) return unavailable(`cannot open the database (${message})`, { reason: code });
   return error;
 }

@@ -1,7 +1,7 @@
 import { closeSync, copyFileSync, constants as fileSystem, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { StemmaError } from '../base/index.js';
+import { StemmaError, unavailable } from '../base/index.js';
 import { type LocatedFile, makeTemporary, namedFile, openLocated, statLocated } from '../files/index.js';
 import { longPath } from '../system/index.js';
 import { quoted } from './guard.js';
@@ -193,7 +193,7 @@ export function copyWhole(path: string, copy: string, had: { stamp: string | und
     copyLog(`${path}-journal`, `${copy}-journal`);
     if (stamp() === before) return log;
   }
-  throw new StemmaError('UNAVAILABLE', `Cannot read ${path}: it changes faster than it can be copied. Try again when its program is idle.`, { path });
+  throw unavailable(`Cannot read ${path}: it changes faster than it can be copied. Try again when its program is idle.`, { path });
 }
 
 /** Whether a journal undoes a write that has not ended. A program can leave an empty one beside its database. */
@@ -305,8 +305,7 @@ function tablesOf(raw: Database.Database): ReadonlyMap<string, readonly string[]
 const bytesIn = (row: ForeignRow): number =>
   Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' || value instanceof Uint8Array ? value.length : 0), 0);
 
-const inUse = (path: string): StemmaError =>
-  new StemmaError('UNAVAILABLE', `Cannot read ${path}: its program is writing to it. Try again when it is idle.`, { path });
+const inUse = (path: string): StemmaError => unavailable(`Cannot read ${path}: its program is writing to it. Try again when it is idle.`, { path });
 
 const damaged = (path: string, why: string): StemmaError => new StemmaError('CORRUPT', `${path} cannot be read: ${why}`, { path });
 
@@ -317,7 +316,7 @@ function inWords<T>(path: string, work: () => T): T {
     if (!(error instanceof Database.SqliteError)) throw error;
     if (/^SQLITE_(?:BUSY|LOCKED)/.test(error.code)) throw inUse(path);
     if (/^SQLITE_(?:CANTOPEN|READONLY|PERM|AUTH)/.test(error.code))
-      throw new StemmaError('UNAVAILABLE', `Cannot read ${path}: ${error.message}. Copy it to a folder of your own and import the copy.`, { path });
+      throw unavailable(`Cannot read ${path}: ${error.message}. Copy it to a folder of your own and import the copy.`, { path });
     throw damaged(path, error.message);
   }
 }

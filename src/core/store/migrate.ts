@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { corrupt, StemmaError } from '../base/index.js';
+import { conflict, corrupt, unavailable } from '../base/index.js';
 import { recountAreas } from './area-counts.js';
 import { formatVersion, migrations } from './migrations/index.js';
 import { formerTrigger, refuseForeignObjects, schemaOf } from './schema.js';
@@ -23,7 +23,7 @@ export function migrate(raw: Database.Database, { transaction, beforeMigration }
   refuseForeignObjects(raw, from);
   if (from === formatVersion) return;
   if (raw.readonly)
-    throw new StemmaError('UNAVAILABLE', `this project has format ${from} and needs a migration to ${formatVersion}, but it is read-only`, {
+    throw unavailable(`this project has format ${from} and needs a migration to ${formatVersion}, but it is read-only`, {
       reason: 'read-only',
     });
   if (from > 0) beforeMigration?.(from);
@@ -78,11 +78,10 @@ function runSteps(raw: Database.Database, from: number): void {
 /** @throws CONFLICT if this Stemma does not know the format version. */
 export function refuseNewer(version: number): void {
   if (version > formatVersion)
-    throw new StemmaError(
-      'CONFLICT',
-      `this project has format ${version}, and this Stemma knows formats up to ${formatVersion}: open it with a newer Stemma`,
-      { needed: version, known: formatVersion },
-    );
+    throw conflict(`this project has format ${version}, and this Stemma knows formats up to ${formatVersion}: open it with a newer Stemma`, {
+      needed: version,
+      known: formatVersion,
+    });
 }
 
 /** The format version of a database: the number of migrations that were applied to it. */

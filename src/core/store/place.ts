@@ -1,4 +1,4 @@
-import { StemmaError } from '../base/index.js';
+import { conflict } from '../base/index.js';
 import { identityAt, isSameFile } from '../files/index.js';
 
 /** The opened files and folders. Their paths may lead to others later, if a person moves a folder and puts another one in its place. */
@@ -21,11 +21,10 @@ export function placeAt(paths: readonly string[]): OpenedPlace {
       const path = replaced();
       if (path === undefined) return;
       const what = identityAt(path) === undefined ? 'was moved or deleted' : 'was replaced by another one';
-      throw new StemmaError(
-        'CONFLICT',
-        `${path} ${what} while the project was open. Nothing was written. Put it back, or open the project at its new path.`,
-        { reason: 'replaced', path },
-      );
+      throw conflict(`${path} ${what} while the project was open. Nothing was written. Put it back, or open the project at its new path.`, {
+        reason: 'replaced',
+        path,
+      });
     },
   };
 }

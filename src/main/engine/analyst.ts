@@ -1,5 +1,5 @@
 import { constants, setPriority } from 'node:os';
-import { resultOf, type Settled, StemmaError } from '../../core/base/index.js';
+import { resultOf, type Settled, type StemmaError, unavailable } from '../../core/base/index.js';
 import type { Analyst, AnalystOrder } from '../../core/project/index.js';
 import { type Piped, setVariables, startPiped } from '../system/index.js';
 
@@ -134,7 +134,7 @@ async function ask({ child, kill }: Piped, order: AnalystOrder, ms: number, sign
 /** The line that names an error, without the places in the code around it. */
 const errorLine = (said: string): string => /^\w*Error\b.*/m.exec(said)?.[0] ?? said.trim().split('\n').at(-1) ?? '';
 
-const refusal = (message: string, reason: string): StemmaError => new StemmaError('UNAVAILABLE', message, { reason, field: 'sql' });
+const refusal = (message: string, reason: string): StemmaError => unavailable(message, { reason, field: 'sql' });
 
 const ended = (code: number, said: string): StemmaError =>
   refusal(`The process that answers questions ended with code ${code}: ${errorLine(said)}`, 'ended');

@@ -1,10 +1,10 @@
-import { inWords, StemmaError } from '../../core/base/index.js';
+import { inWords, type StemmaError, unavailable } from '../../core/base/index.js';
 
 const answerMs = 60_000;
 
 /** Sends a document of spans to a collector. `OTEL_EXPORTER_OTLP_HEADERS` adds headers, as for other exporters. @throws UNAVAILABLE */
 export async function sendSpans(address: string, spans: string, named = process.env.OTEL_EXPORTER_OTLP_HEADERS): Promise<void> {
-  const refusal = (reason: string): StemmaError => new StemmaError('UNAVAILABLE', `The spans were not sent to ${address}: ${reason}`, { address });
+  const refusal = (reason: string): StemmaError => unavailable(`The spans were not sent to ${address}: ${reason}`, { address });
   const answer = await fetch(address, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headersIn(named) },

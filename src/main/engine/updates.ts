@@ -1,4 +1,4 @@
-import { StemmaError } from '../../core/base/index.js';
+import { unavailable } from '../../core/base/index.js';
 import type { UpdateCheck, UpdateSettings } from '../../core/contract/index.js';
 import { makeFolders, replaceFile } from '../../core/files/index.js';
 import { readUpdates, updatesFile } from '../launch/index.js';
@@ -23,9 +23,6 @@ export const openUpdates = (dataDir: string, check?: () => Promise<UpdateCheck>)
   check:
     check ??
     (() => {
-      throw new StemmaError(
-        'UNAVAILABLE',
-        'Only the desktop app updates itself. Update this installation as you installed it, for example with npm.',
-      );
+      throw unavailable('Only the desktop app updates itself. Update this installation as you installed it, for example with npm.');
     }),
 });
