@@ -9,20 +9,6 @@ export interface Recent<Key, Value> {
   weight(): number;
 }
 
-/** A limit that several caches share: what was used longest ago goes first, whichever of them holds it. */
-export interface CachePool {
-  /** Opens a cache. `unit` is what one unit of its weights counts in the pool, and `part` the part of the pool that it may fill. */
-  open<Key, Value>(options: { readonly unit: number; readonly part: number }): PooledCache<Key, Value>;
-  limit(): number;
-  /** Changes the limit, and drops what no longer fits. */
-  setLimit(limit: number): void;
-}
-
-interface PooledCache<Key, Value> extends Recent<Key, Value> {
-  /** Removes everything for good. */
-  close(): void;
-}
-
 /** A value in a cache, in a ring by the time of its last use. */
 interface Held {
   key: unknown;
@@ -44,8 +30,11 @@ interface Member {
 /** Creates a cache. `budget` limits the sum of weights; a heavier value is not stored. */
 export const recent = <Key, Value>(budget: number): Recent<Key, Value> => cachePool(budget).open({ unit: 1, part: 1 });
 
-/** Creates a pool of caches. `limit` limits the sum of their weights, each multiplied by its unit; a heavier value is not stored. */
-export function cachePool(limit: number): CachePool {
+/**
+ * Creates a pool of caches that share a limit: what was used longest ago goes first, whichever of them holds it. `limit` limits the sum of their
+ * weights, each multiplied by its unit; a heavier value is not stored.
+ */
+export function cachePool(limit: number) {
   const members = new Set<Member>();
   let most = limit;
   let clock = 0;
@@ -59,9 +48,11 @@ export function cachePool(limit: number): CachePool {
     }
   };
   return {
+    /** Opens a cache. `unit` is what one unit of its weights counts in the pool, and `part` the part of the pool that it may fill. */
     open: <Key, Value>({ unit, part }: { readonly unit: number; readonly part: number }) => {
       const { cache, member } = cacheIn<Key, Value>({ unit, budget: () => (most * part) / unit, now: () => ++clock, shrink });
       members.add(member);
+      /** Removes everything for good. */
       const close = (): void => {
         cache.clear();
         members.delete(member);
@@ -69,7 +60,8 @@ export function cachePool(limit: number): CachePool {
       return { ...cache, close };
     },
     limit: () => most,
-    setLimit: (limit) => {
+    /** Changes the limit, and drops what no longer fits. */
+    setLimit: (limit: number): void => {
       most = limit;
       shrink();
     },

@@ -7,10 +7,7 @@ export function atOnce<T>(steps: Generator<unknown, T>): T {
 }
 
 /** Runs all steps of an asynchronous generator or stream and returns its result. `take` gets what it yields. */
-export async function finished<Part, Result>(
-  steps: { next(): Promise<IteratorResult<Part, Result>> },
-  take: (part: Part) => void = () => {},
-): Promise<Result> {
+export async function finished<Part, Result>(steps: { next(): Promise<IteratorResult<Part, Result>> }, take: (part: Part) => void = () => {}) {
   for (;;) {
     const step = await steps.next();
     if (step.done) return step.value;

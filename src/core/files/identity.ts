@@ -23,3 +23,9 @@ export const isSameStat = (one: Stats, other: Stats): boolean =>
 
 /** A file's identity and state as text: two texts are equal only if the file is the same and was not written in between. */
 export const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string => `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+
+/** As {@link stampOf}, for the file at a path; undefined if nothing exists there. */
+export function stampAt(path: string): string | undefined {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat && stampOf(stat);
+}

@@ -19,12 +19,7 @@ export function checksOf(current: () => Connection) {
     changedDefinitions: () => guard(() => changedDefinitions(current().raw).map(definitionProblem)),
     changedRows: (): ChangedRow[] => {
       const { raw } = current();
-      return tablesOf(raw).flatMap((table) =>
-        guard(
-          () => changedRows(raw, table),
-          () => raw,
-        ),
-      );
+      return tablesOf(raw).flatMap((table) => guard(() => changedRows(raw, table), raw));
     },
   };
 }

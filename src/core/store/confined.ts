@@ -6,13 +6,6 @@ import { openGuard } from './guard.js';
 
 type Value = string | number | bigint | Uint8Array | null;
 
-/** A database in which only some views can be read. */
-export interface Confined {
-  readonly columns: readonly string[];
-  /** Rows one at a time. An integer that a number cannot hold is a text. @throws as `select` */
-  rows(): Iterable<readonly (string | number | null)[]>;
-}
-
 interface ConfinedOptions {
   readonly file: string;
   /** As in `ConnectionOptions`. */
@@ -27,12 +20,8 @@ interface ConfinedOptions {
   readonly isSpilling?: boolean;
 }
 
-/** Opens a database read-only, for statements that a person or an agent wrote. */
-export interface ConfinedDatabase {
-  /** @throws BAD_REQUEST for a statement that is wrong or not allowed; UNAVAILABLE if it needs too much memory. */
-  select(sql: string, values?: readonly (string | number | null)[]): Confined;
-  close(): void;
-}
+/** A database in which only some views can be read. */
+export type ConfinedDatabase = Awaited<ReturnType<typeof openConfined>>;
 
 /** The tables that are functions and read nothing but their arguments. */
 const plainTables: ReadonlySet<string> = new Set(['json_each', 'json_tree']);
@@ -40,11 +29,11 @@ const plainTables: ReadonlySet<string> = new Set(['json_each', 'json_tree']);
 const maxValue = 16 * 1024 * 1024;
 
 /**
- * Opens the file with `node:sqlite`, which has an authorizer: SQLite asks it about every table, column and function while it compiles a statement.
+ * Opens a database read-only, for statements that a person or an agent wrote: with `node:sqlite`, which has an authorizer: SQLite asks it about every table, column and function while it compiles a statement.
  * It answers yes for the views, and for what a view itself reads. Nothing else is reachable, whatever the statement says. Versions of Node
  * without an authorizer use a guard (guard.ts).
  */
-export async function openConfined({ file, mark, views, functions, isRaw = false, isSpilling = false }: ConfinedOptions): Promise<ConfinedDatabase> {
+export async function openConfined({ file, mark, views, functions, isRaw = false, isSpilling = false }: ConfinedOptions) {
   const { DatabaseSync, constants } = await import('node:sqlite');
   const db = new DatabaseSync(file, { readOnly: true, allowExtension: false, timeout: 5_000 });
   db.exec('PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0; PRAGMA cache_size = -16384');
@@ -75,7 +64,8 @@ export async function openConfined({ file, mark, views, functions, isRaw = false
   const { limits } = db as Partial<typeof db>;
   if (limits) Object.assign(limits, { length: maxValue, attach: 0, sqlLength: 200_000 });
   return {
-    select: (sql, values = []) => {
+    /** @throws BAD_REQUEST for a statement that is wrong or not allowed; UNAVAILABLE if it needs too much memory. */
+    select: (sql: string, values: readonly (string | number | null)[] = []) => {
       refused = guard?.refusal(sql);
       if (refused !== undefined) throw asRefusal(undefined, refused, names);
       return selectIn({ db, isRaw }, sql, values, (error) => {
@@ -87,7 +77,7 @@ export async function openConfined({ file, mark, views, functions, isRaw = false
         return withoutDerived();
       });
     },
-    close: () => db.close(),
+    close: (): void => db.close(),
   };
 }
 
@@ -169,7 +159,7 @@ function selectIn(
   sql: string,
   values: readonly (string | number | null)[],
   refusal: (error: unknown) => StemmaError,
-): Confined {
+) {
   const guarded = <T>(work: () => T): T => {
     try {
       return work();
@@ -190,7 +180,8 @@ function selectIn(
   if (columns.length === 0) throw badRequest('sql', 'The statement returns no columns. Only SELECT statements are allowed.');
   return {
     columns,
-    *rows() {
+    /** Rows one at a time. An integer that a number cannot hold is a text. @throws as `select` */
+    *rows(): Iterable<readonly (string | number | null)[]> {
       let passed = 0;
       try {
         statement.setReadBigInts(false);

@@ -70,12 +70,12 @@ export function connectTo(file: string | Buffer, options: ConnectionOptions): Co
  * Runs work and turns an error of SQLite into one with a code of the contract. With `raw`, an error that comes from a changed definition is
  * damage.
  */
-export function guard<T>(work: () => T, raw?: () => Database.Database): T {
+export function guard<T>(work: () => T, raw?: Database.Database): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error;
-    throw (raw && definitionError(raw(), error)) ?? asStemmaError(error);
+    throw (raw && definitionError(raw, error)) ?? asStemmaError(error);
   }
 }
 

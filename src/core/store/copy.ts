@@ -16,7 +16,7 @@ import {
   processName,
   realPath,
   removeQuietly,
-  stampOf,
+  stampAt,
   syncFile,
   temporaryPlaces,
 } from '../files/index.js';
@@ -155,10 +155,7 @@ function makeKeptCopy(file: string, state: string, folder: string): void {
 }
 
 /** A value that changes whenever the database or its log changes. It includes `ctime`, which no program can set back. */
-function readState(file: string): string {
-  const stats = ['', '-wal'].map((ending) => statSync(`${file}${ending}`, { bigint: true, throwIfNoEntry: false }));
-  return hash([formatVersion, ...stats.map((stat) => stat && stampOf(stat))].join(' '));
-}
+const readState = (file: string): string => hash([formatVersion, stampAt(file), stampAt(`${file}-wal`)].join(' '));
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { systemClock } from '../base/index.js';
+import { attempt, systemClock } from '../base/index.js';
 import { matchesSql, sumColumn, type TableShape, tablesOf } from './sums.js';
 
 /** Prepares a statement once. `rows` returns rows as lists of values, `values` the first value of each. */
@@ -151,7 +151,7 @@ const mostStatements = 2_000;
 function tablesReadBy(raw: Database.Database, all: () => readonly string[]): DamageWatch['readBy'] {
   const known = new Map<string, readonly string[]>();
   const opened = (sql: string): readonly string[] => {
-    const found = known.get(sql) ?? openedBy(raw, sql, all);
+    const found = known.get(sql) ?? openedBy(raw, sql) ?? all();
     if (known.size >= mostStatements) known.clear();
     known.set(sql, found);
     return found;
@@ -159,8 +159,8 @@ function tablesReadBy(raw: Database.Database, all: () => readonly string[]): Dam
   return (statements) => new Set([...statements].flatMap(opened));
 }
 
-function openedBy(raw: Database.Database, sql: string, all: () => readonly string[]): readonly string[] {
-  try {
+function openedBy(raw: Database.Database, sql: string): readonly string[] | undefined {
+  return attempt(() => {
     // EXPLAIN wants a value for each parameter, and none changes what is opened.
     const plain = sql.replaceAll(/\?\d*|[:@$][A-Za-z_]\w*/g, 'NULL');
     const steps = raw.prepare(`EXPLAIN ${plain}`).all() as { opcode: string; p2: number; p3: number }[];
@@ -171,7 +171,5 @@ function openedBy(raw: Database.Database, sql: string, all: () => readonly strin
       .pluck()
       .all(pages);
     return [...(names as string[]), ...(reads.some(({ p3 }) => p3 !== 0) ? madeFrom : [])];
-  } catch {
-    return all();
-  }
+  });
 }

@@ -171,10 +171,7 @@ export function rebuildDatabase(file: string, backups: readonly string[]): Rebui
 const guardedBy =
   (current: () => Connection) =>
   <T>(work: () => T): T =>
-    guard(
-      () => healing(current(), work),
-      () => current().raw,
-    );
+    guard(() => healing(current(), work), current().raw);
 
 function healing<T>({ derived }: Connection, work: () => T): T {
   try {
@@ -287,15 +284,10 @@ interface Listeners {
 }
 
 /** Creates `WritableDb.transaction`. The place is checked before the commit; work that writes files checks it itself. */
-function transactions(
-  current: () => Connection,
-  listeners: Listeners,
-  changed: { derived: boolean },
-  hasLeftLog: () => boolean,
-): <T>(work: () => T) => T {
+function transactions(current: () => Connection, listeners: Listeners, changed: { derived: boolean }, hasLeftLog: () => boolean) {
   let commits = 0;
   const guarded = guardedBy(current);
-  return (work) => {
+  return <T>(work: () => T): T => {
     const connection = current();
     const { raw, place, derived, prepared } = connection;
     if (raw.inTransaction) return nested(connection, listeners, work);

@@ -1,19 +1,3 @@
-/**
- * Confines statements to views where SQLite in Node has no authorizer (before Node 24.10). Three things together leave nothing else to read:
- * every table is hidden by a temporary view of its name, which SQLite finds first and cannot compile; the views themselves name the schemas of
- * their tables; and a statement that names a schema, a table of SQLite or a function of the views is refused before it is compiled.
- */
-export interface Guard {
-  /** The statement of a view, with the schemas of its tables. */
-  qualified(sql: string): string;
-  /** Hides the tables. Call it when the views exist. */
-  hide(): void;
-  /** What the statement does that it may not do; undefined if nothing. */
-  refusal(sql: string): string | undefined;
-  /** The hidden table that a statement reads, if SQLite could not compile it. */
-  hiddenIn(sql: string, error: unknown): string | undefined;
-}
-
 /** What the guard needs of a connection. */
 interface Confinable {
   exec(sql: string): unknown;
@@ -29,8 +13,13 @@ interface GuardOptions {
   readonly plainTables: ReadonlySet<string>;
 }
 
-/** Reads the schemas of a database, before the views are made. */
-export function openGuard(db: Confinable, { refusing, functions, plainTables }: GuardOptions): Guard {
+/**
+ * Confines statements to views where SQLite in Node has no authorizer (before Node 24.10). Three things together leave nothing else to read:
+ * every table is hidden by a temporary view of its name, which SQLite finds first and cannot compile; the views themselves name the schemas of
+ * their tables; and a statement that names a schema, a table of SQLite or a function of the views is refused before it is compiled.
+ * Reads the schemas of the database, so call it before the views are made.
+ */
+export function openGuard(db: Confinable, { refusing, functions, plainTables }: GuardOptions) {
   const names = (sql: string): string[] =>
     db
       .prepare(sql)
@@ -45,17 +34,20 @@ export function openGuard(db: Confinable, { refusing, functions, plainTables }: 
   const known = new Set(schemas.map((name) => name.toLowerCase())).add('main').add('temp');
   const own = new Set(functions.map((name) => name.toLowerCase()));
   return {
-    qualified: (sql) =>
+    /** The statement of a view, with the schemas of its tables. */
+    qualified: (sql: string): string =>
       sql.replace(/\b(FROM|JOIN)\s+(\w+)/g, (all, word, name: string) => {
         const schema = schemaOf.get(name.toLowerCase());
         return schema === undefined ? all : `${word} ${schema}.${name}`;
       }),
-    hide: () => {
+    /** Hides the tables. Call it when the views exist. */
+    hide: (): void => {
       const taken = new Set(names('SELECT name FROM temp.sqlite_schema').map((name) => name.toLowerCase()));
       for (const name of schemaOf.keys())
         if (!taken.has(name) && !name.startsWith('sqlite_')) db.exec(`CREATE TEMP VIEW ${quoted(name)} AS SELECT ${quoted(refusing + name)}()`);
     },
-    refusal: (sql) => {
+    /** What the statement does that it may not do; undefined if nothing. */
+    refusal: (sql: string): string | undefined => {
       const tokens = tokenize(sql);
       if (typeof tokens === 'string') return tokens;
       const first = tokens[0]?.name ?? '';
@@ -69,7 +61,8 @@ export function openGuard(db: Confinable, { refusing, functions, plainTables }: 
       }
       return undefined;
     },
-    hiddenIn: (sql, error) => {
+    /** The hidden table that a statement reads, if SQLite could not compile it. */
+    hiddenIn: (sql: string, error: unknown): string | undefined => {
       const missing = error instanceof Error ? error.message.split(refusing)[1] : undefined;
       if (missing !== undefined) return missing;
       const tokens = tokenize(sql);

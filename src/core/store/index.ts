@@ -4,7 +4,7 @@
 
 export { chunkType } from './area-counts.js';
 export { changedSql } from './changed.js';
-export { type Confined, type ConfinedDatabase, missingDerived, openConfined } from './confined.js';
+export { type ConfinedDatabase, missingDerived, openConfined } from './confined.js';
 export { copyForReading, removeUnused as removeUnusedCopies, versionIn } from './copy.js';
 export type { Damage, DamageWatch } from './damage.js';
 export * from './database.js';

@@ -23,9 +23,7 @@ export function migrate(raw: Database.Database, { transaction, beforeMigration }
   refuseForeignObjects(raw, from);
   if (from === formatVersion) return;
   if (raw.readonly)
-    throw unavailable(`this project has format ${from} and needs a migration to ${formatVersion}, but it is read-only`, {
-      reason: 'read-only',
-    });
+    throw unavailable(`this project has format ${from} and needs a migration to ${formatVersion}, but it is read-only`, { reason: 'read-only' });
   if (from > 0) beforeMigration?.(from);
   transaction(() => {
     // Another process may have migrated it while this one waited for the lock.

@@ -6,18 +6,7 @@ import { recountAreas } from './area-counts.js';
 import { migrate, refuseNewer, versionOf } from './migrate.js';
 import { formatVersion, migrations } from './migrations/index.js';
 import { tableNamed, tablesAfter } from './schema.js';
-import {
-  addSums,
-  type ChangedRow,
-  fitsSql,
-  matchesSql,
-  numberColumn,
-  readingOf,
-  registerSums,
-  type TableShape,
-  tablesOf,
-  type Value,
-} from './sums.js';
+import { addSums, type ChangedRow, fitsSql, matchesSql, readingOf, registerSums, type TableShape, tablesOf, type Value } from './sums.js';
 
 export interface RebuiltFile {
   /** Where the damaged file is now. */
@@ -182,7 +171,7 @@ const countOf = (raw: Database.Database, { name }: TableShape): number => raw.pr
 function copyTable(source: Source, fresh: Database.Database, table: TableShape, doubtful: Value[][] = []): boolean {
   const from = source.raw;
   const found = tableNamed(source.tables, table.name);
-  const reading = found && readingOf(found, table, numberColumn(fresh, table));
+  const reading = found && readingOf(found, table);
   if (!from || !reading) return false;
   const { value } = reading;
   const insert = insertInto(fresh, table);

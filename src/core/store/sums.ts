@@ -44,52 +44,32 @@ export interface TableShape {
   readonly types: readonly string[];
   /** The primary key; `rowid` if the table has row numbers. */
   readonly key: readonly string[];
+  /** The column that holds the row number, if one does. */
+  readonly number: string | undefined;
 }
 
-/** The ordinary tables, without the internal ones of a full-text index. */
-export const tablesOf = (raw: Database.Database): TableShape[] =>
-  (raw.prepare(`${selectTables} AND name NOT LIKE 'sqlite_%' ORDER BY name`).all() as ListedTable[]).map((table) => readShape(raw, table));
-
-function tableOf(raw: Database.Database, name: string): TableShape | undefined {
-  const table = raw.prepare(`${selectTables} AND name = ?`).get(name) as ListedTable | undefined;
-  return table && readShape(raw, table);
-}
-
-const selectTables = "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'";
-
-interface ListedTable {
-  readonly name: string;
-  /** 1 for a table without row numbers. */
-  readonly wr: number;
-}
-
-function readShape(raw: Database.Database, { name, wr }: ListedTable): TableShape {
-  const columns = raw.prepare('SELECT name, type, pk FROM pragma_table_info(?) ORDER BY cid').all(name) as {
-    name: string;
-    type: string;
-    pk: number;
-  }[];
-  const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
-  return {
-    name,
-    columns: columns.map((each) => each.name),
-    types: columns.map((each) => each.type),
-    key: wr ? key.map((each) => each.name) : ['rowid'],
-  };
-}
-
-/** The columns of `wanted` as SQL that reads them from `found`, which may define them in another way. */
-export interface ColumnReading {
-  /** `wanted`, with the checksum only if `found` has it. */
-  readonly table: TableShape;
-  value(column: string): string;
+/** The ordinary tables, or only those with a name, without the internal ones of a full-text index. */
+export function tablesOf(raw: Database.Database, named?: string): TableShape[] {
+  const select = "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'";
+  const listed = raw.prepare(`${select} AND name = IFNULL(?, name) ORDER BY name`).all(named) as { name: string; wr: number }[];
+  return listed.map(({ name, wr: isWithoutNumbers }) => {
+    const columns = raw.pragma(`main.table_info(${quoted(name)})`) as { name: string; type: string; pk: number }[];
+    const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+    return {
+      name,
+      columns: columns.map((each) => each.name),
+      types: columns.map((each) => each.type),
+      key: isWithoutNumbers ? key.map((each) => each.name) : ['rowid'],
+      number: !isWithoutNumbers && key.length === 1 && key[0]?.type === 'INTEGER' ? key[0].name : undefined,
+    };
+  });
 }
 
 /**
- * Says how to read a table whose definition may have changed: with the expected types, a renamed column by its position, and a removed column
+ * Says how to read the columns of `wanted` from `found`, which may define them in another way: with the expected types, a renamed column by its position, and a removed column
  * as null. The checksums show whether this is right. Undefined if columns are missing and the table has no checksums.
  */
-export function readingOf(found: TableShape, wanted: TableShape, numbered: string | undefined): ColumnReading | undefined {
+export function readingOf(found: TableShape, wanted: TableShape) {
   const [from, to] = [ownColumns(found), ownColumns(wanted)];
   const isAnyMissing = to.some((name) => !from.includes(name));
   const isSummed = found.columns.includes(sumColumn);
@@ -97,25 +77,18 @@ export function readingOf(found: TableShape, wanted: TableShape, numbered: strin
   const isKept = wanted.columns.includes(sumColumn) && isSummed;
   const places = wanted.columns.map((_, at) => at).filter((at) => wanted.columns[at] !== sumColumn || isKept);
   return {
+    /** `wanted`, with the checksum only if `found` has it. */
     table: { ...wanted, columns: places.map((at) => wanted.columns[at] as string), types: places.map((at) => wanted.types[at] as string) },
-    value: (name) => {
+    /** The SQL of a column. */
+    value: (name: string): string => {
       // If its type was changed, the column that holds the row number is an ordinary column now.
-      if (name === numbered) return 'rowid';
+      if (name === wanted.number) return 'rowid';
       if (found.columns.includes(name)) return quoted(name);
       const other = from[to.indexOf(name)];
       return other === undefined || to.includes(other) ? 'NULL' : quoted(other);
     },
   };
 }
-
-/** The column that holds a table's row number, if one does. */
-export const numberColumn = (raw: Database.Database, table: TableShape): string | undefined =>
-  table.key[0] === 'rowid'
-    ? (raw
-        .prepare("SELECT name FROM pragma_table_info(?) GROUP BY pk > 0 HAVING COUNT(*) = 1 AND pk = 1 AND type = 'INTEGER'")
-        .pluck()
-        .get(table.name) as string | undefined)
-    : undefined;
 
 const isSummed = ({ name }: Pick<TableShape, 'name'>): boolean => !unsummed.test(name);
 const hasSums = (table: TableShape): boolean => isSummed(table) && table.columns.includes(sumColumn);
@@ -172,35 +145,27 @@ export function addSums(raw: Database.Database, before: readonly TableShape[]): 
 }
 
 /** A statement that inserts whole rows with their checksums. */
-export interface SummedInsert {
-  /** It has a `?` for each value. */
-  readonly sql: string;
-  /** The column of row numbers. */
-  readonly number: string;
-  /** The values of a row and its checksum, if the row gets this number. @throws SqliteError for an unknown column. */
-  values(row: Readonly<Record<string, Value | undefined>>, number: number): Value[];
-  /** SQL that sets the checksum (first `?`) of the row with a number (second `?`). Needed if SQLite gave another number. */
-  readonly correction: string;
-  /** SQL for the highest number in the table, or null. */
-  readonly last: string;
-}
+export type SummedInsert = ReturnType<typeof summedInsert>;
 
 /**
  * Prepares inserts that compute the checksum in JavaScript, because a callback from SQLite costs more than the row itself.
  * @throws Error if the table has no row numbers or no checksums.
  */
-export function summedInsert(raw: Database.Database, name: string): SummedInsert {
-  const table = tableOf(raw, name);
-  const numbered = raw.prepare("SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'").pluck().get(name) as string | undefined;
+export function summedInsert(raw: Database.Database, name: string) {
+  const [table] = tablesOf(raw, name);
+  const numbered = table?.number;
   if (!table || !isSummed(table) || numbered === undefined) throw new Error(`rows of ${name} have no number, or no checksum`);
   const names = ownColumns(table);
   const known = new Set(names);
   const numberPlace = names.indexOf(numbered);
   const isLarge = names.map((each) => verifiedByHash[name]?.includes(each) ?? false);
   return {
+    /** It has a `?` for each value. */
     sql: `INSERT INTO "${name}" (${names.map((each) => `"${each}"`).join(', ')}, ${sumColumn}) VALUES (${names.map(() => '?').join(', ')}, ?)`,
+    /** The column of row numbers. */
     number: numbered,
-    values: (row, number) => {
+    /** The values of a row and its checksum, if the row gets this number. @throws SqliteError for an unknown column. */
+    values: (row: Readonly<Record<string, Value | undefined>>, number: number): Value[] => {
       // The same error as SQLite's own: another program may have changed the table.
       for (const each in row) if (!known.has(each)) throw new Database.SqliteError(`table ${name} has no column named ${each}`, 'SQLITE_ERROR');
       const values = names.map((each) => row[each] ?? null);
@@ -209,7 +174,9 @@ export function summedInsert(raw: Database.Database, name: string): SummedInsert
       values.push(crc32(JSON.stringify(summed)));
       return values;
     },
+    /** SQL that sets the checksum (first `?`) of the row with a number (second `?`). Needed if SQLite gave another number. */
     correction: `UPDATE "${name}" SET ${sumColumn} = ? WHERE "${numbered}" = ?`,
+    /** SQL for the highest number in the table, or null. */
     last: `SELECT MAX("${numbered}") FROM "${name}"`,
   };
 }

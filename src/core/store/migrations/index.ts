@@ -1,4 +1,4 @@
-// migrations: the schema of a project database, one file per step.
+// migrations: the schema of a project database, one file per step. A step of one statement is in the list itself.
 // The format version of a project is the number of steps that were applied to it.
 // A released step never changes; a new table or column is a new step.
 import { chain } from './001-chain.js';
@@ -9,17 +9,14 @@ import { tickets } from './005-tickets.js';
 import { storage } from './007-storage.js';
 import { tiers } from './008-tiers.js';
 import { templates } from './009-templates.js';
-import { losses } from './010-losses.js';
 import { ticketStarts } from './011-ticket-starts.js';
 import { modelRuns } from './012-model-runs.js';
 import { captures } from './013-captures.js';
 import { experiments } from './014-experiments.js';
 import { ticketAnswers } from './015-ticket-answers.js';
-import { principals } from './017-principals.js';
 import { replicas } from './020-replicas.js';
 import { firstParentRuns } from './022-first-parent-runs.js';
 import { turnInputs } from './024-turn-inputs.js';
-import { replyRecords } from './025-reply-records.js';
 import { sessions } from './026-sessions.js';
 import { waits } from './028-waits.js';
 import { jobs } from './029-jobs.js';
@@ -28,16 +25,11 @@ import { resumed } from './031-resumed.js';
 import { team } from './032-team.js';
 import { followed } from './033-followed.js';
 import { blackboard } from './034-blackboard.js';
-import { deletedProfiles } from './035-deleted-profiles.js';
 import { received } from './040-received.js';
 import { rights } from './041-rights.js';
 import { areaCounts } from './043-area-counts.js';
 import { openWork } from './045-open-work.js';
-import { followedHere } from './046-followed-here.js';
-import { forks } from './047-forks.js';
 import { derivedApart } from './048-derived-apart.js';
-import { sharing } from './049-sharing.js';
-import { commits } from './050-commits.js';
 
 /** Steps that changed tables which can be made again. Step 48 drops those that earlier versions of Stemma made here. */
 const derived = '-- see derived/tables.ts';
@@ -59,14 +51,16 @@ export const migrations: readonly string[] = [
   storage,
   tiers,
   templates,
-  losses,
+  // What a translation could not carry over; null in rows from before this step.
+  'ALTER TABLE materialized ADD COLUMN losses TEXT;',
   ticketStarts,
   modelRuns,
   captures,
   experiments,
   ticketAnswers,
   sums,
-  principals,
+  // Drops the index by principal, which cost every commit a page of the log. What replaced it is derived (chain/principals.ts).
+  'DROP INDEX contextPrincipal;',
   derived,
   sums,
   replicas,
@@ -74,7 +68,8 @@ export const migrations: readonly string[] = [
   firstParentRuns,
   sums,
   turnInputs,
-  replyRecords,
+  // Finds the request of a reply.
+  'CREATE INDEX requestReplyRecord ON request(project, replyRecord) WHERE replyRecord IS NOT NULL;',
   sessions,
   derived,
   waits,
@@ -84,7 +79,8 @@ export const migrations: readonly string[] = [
   team,
   followed,
   blackboard,
-  deletedProfiles,
+  // Profiles that were deleted, and can be brought back.
+  'ALTER TABLE profile ADD COLUMN deletedAt INTEGER;',
   derived,
   derived,
   derived,
@@ -95,11 +91,15 @@ export const migrations: readonly string[] = [
   areaCounts,
   derived,
   openWork,
-  followedHere,
-  forks,
+  // Recordings name places on the disk. The seal of this machine over them; rows of others, and those of earlier versions with null, are not read.
+  'ALTER TABLE followed ADD COLUMN recorded TEXT;',
+  // Finds forks, which are few.
+  'CREATE INDEX contextForked ON context(project) WHERE forked = 1;',
   derivedApart,
-  sharing,
-  commits,
+  // Whether the calls of a job get the shared context, as a preview shows them: 1 or 0; null if the profile or the project decides.
+  'ALTER TABLE job ADD COLUMN sharing INTEGER;',
+  // A row is a commit; the name of the table said what it holds with its ancestors. Its indexes keep their names: making them again costs a scan each.
+  'ALTER TABLE context RENAME TO commits;',
 ];
 
 export { derivedApart };
