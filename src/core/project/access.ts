@@ -24,11 +24,9 @@ export const isUntrusted = (access: Access): boolean => access.mode === 'read-on
 
 /** Checks that a project may be written to. @throws UNAUTHORIZED for a restricted project; UNAVAILABLE if the disk or its permissions forbid it. */
 export function requireWrite(access: Access): void {
-  if (access.mode === 'read-only') throw refusalOf(access);
-}
-
-function refusalOf({ reason, message }: ReadOnly): StemmaError {
-  return new StemmaError(reason === 'restricted' ? 'UNAUTHORIZED' : 'UNAVAILABLE', sentenceOf(message), { reason });
+  if (access.mode === 'read-write') return;
+  const { reason, message } = access;
+  throw new StemmaError(reason === 'restricted' ? 'UNAUTHORIZED' : 'UNAVAILABLE', sentenceOf(message), { reason });
 }
 
 /** The error message for a refused write. */

@@ -28,13 +28,7 @@ export async function prepareFindings({ options }: Engine, project: Project): Pr
  * Writes what a question returns to a new file or folder. It gets its name when it is complete, so that a process that is killed leaves nothing.
  * @throws as `Analyst`; CONFLICT if the path is taken; BAD_REQUEST if its folder does not exist
  */
-export async function writeFor(
-  engine: Engine,
-  project: Project,
-  given: string,
-  askAt: (path: string) => Ask,
-  signal: AbortSignal | undefined,
-): Promise<WrittenFile> {
+export async function writeFor(engine: Engine, project: Project, given: string, askAt: (path: string) => Ask, signal?: AbortSignal) {
   const path = absolutePath(given);
   const requireFree = (): void => {
     if (existsSync(path)) throw conflict(`Cannot write ${path}: it already exists, and Stemma overwrites no file.`, { path });

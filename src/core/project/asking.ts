@@ -54,21 +54,14 @@ export async function answerOrder({ place, ask }: AnalystOrder): Promise<unknown
 /** Where the file of a project is. @throws UNAVAILABLE for a project in memory */
 export function requireFile({ place }: Pick<ProjectFolder, 'place'>): NonNullable<ProjectFolder['place']> {
   if (place) return place;
-  throw unavailable('The project is only in memory, because no disk has room for a copy of it. SQL needs a file.', {
-    reason: 'memory',
-  });
+  throw unavailable('The project is only in memory, because no disk has room for a copy of it. SQL needs a file.', { reason: 'memory' });
 }
 
 /**
  * Asks a question of an open project, with its derived data complete.
  * @param analyst without it, this process answers. @throws as `Analyst`
  */
-export async function askFolder(
-  analyst: Analyst | undefined,
-  folder: TendedProject & Pick<ProjectFolder, 'place'>,
-  ask: Ask,
-  limits: AnalystLimits,
-): Promise<unknown> {
+export async function askFolder(analyst: Analyst | undefined, folder: AskedProject, ask: Ask, limits: AnalystLimits): Promise<unknown> {
   const order = { place: requireFile(folder), ask };
   return await withDerived(folder, async () => await (analyst ? analyst(order, limits) : answerOrder(order)));
 }
@@ -101,6 +94,9 @@ export interface TendedProject extends Pick<ProjectFolder, 'chain'> {
   /** Whether the upkeep of this process works on the project. Its writing ends soon. */
   readonly isTidying?: () => boolean;
 }
+
+/** A project that questions are asked of. */
+export type AskedProject = TendedProject & Pick<ProjectFolder, 'place'>;
 
 /** Waits while the upkeep of this process writes. Returns whether the project may be written now: another process may hold its lock for long. */
 export async function waitForUpkeep({ chain, isTidying }: TendedProject): Promise<boolean> {

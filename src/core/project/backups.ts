@@ -9,8 +9,6 @@ import type { ProjectFolder } from './folder.js';
 import { database } from './manifest.js';
 import { inSteps } from './steps.js';
 
-export type { BackupReport } from '../contract/index.js';
-
 type Store = Pick<ProjectFolder, 'dir' | 'db' | 'chain'>;
 
 /** The setting, and the backups that exist, newest first. */
@@ -64,15 +62,8 @@ export interface BackupTimes {
 
 const defaultTimes: BackupTimes = { quiet: 60_000, between: 6 * 3_600_000 };
 
-/** Backs up the database when the project is idle and has changed since the newest backup. */
-export interface Backups {
-  /** Reports a call: the project is not idle. */
-  wake(): void;
-  close(): void;
-}
-
-/** Starts the backups of an open project. */
-export function openBackups(store: Store, times: BackupTimes = defaultTimes): Backups {
+/** Starts the backups of an open project: when it is idle and has changed since the newest one. */
+export function openBackups(store: Store, times: BackupTimes = defaultTimes) {
   let timer: NodeJS.Timeout | undefined;
   let running = false;
   const isDue = (): boolean => {
@@ -93,12 +84,12 @@ export function openBackups(store: Store, times: BackupTimes = defaultTimes): Ba
     }
   };
   return {
-    wake: () => {
+    /** Reports a call: the project is not idle. */
+    wake: (): void => {
       clearTimeout(timer);
-      timer = setTimeout(() => void run(), times.quiet);
-      timer.unref();
+      timer = setTimeout(() => void run(), times.quiet).unref();
     },
-    close: () => clearTimeout(timer),
+    close: (): void => clearTimeout(timer),
   };
 }
 

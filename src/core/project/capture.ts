@@ -10,19 +10,7 @@ import { historyFolders, writtenFiles } from '../import/index.js';
 import { isWithin } from '../system/index.js';
 
 /** The live capture of one project: at most one watch at a time. */
-export interface Capture {
-  watch(options: LiveOptions): Promise<void>;
-  /** Follows a session file that was written for an agent, whether or not anything else is followed. */
-  addWritten(path: string, isRunning: LiveOptions['isRunning']): Promise<void>;
-  /** Follows the files again that were written for agents before the project was opened, if they changed lately. */
-  followAgain(isRunning: LiveOptions['isRunning']): Promise<void>;
-  status(): LiveStatus;
-  /** The sessions that are followed now. */
-  files(): LiveStatus['files'];
-  /** With `end`, imports all changed files to their ends, as the ends of their sessions. */
-  stop(end: boolean): Promise<void>;
-  close(): void;
-}
+export type Capture = ReturnType<typeof openCapture>;
 
 const followedFiles = (live: Live | undefined): LiveStatus['files'] => live?.status().files ?? [];
 
@@ -35,7 +23,7 @@ const rememberedMs = 7 * 86_400_000;
 const idle: LiveStatus = { watching: false, since: null, places: [], files: [], checkpoints: 0, last: null, problems: [] };
 
 /** Creates the live capture of a project. It follows nothing before `watch`. */
-export function openCapture(chain: WriteChain): Capture {
+export function openCapture(chain: WriteChain) {
   let live: Live | undefined;
   /** The files that were written for agents, and what follows them. */
   const written = new Set<string>();
@@ -58,36 +46,40 @@ export function openCapture(chain: WriteChain): Capture {
     ended = before?.status() ?? ended;
   };
   return {
-    watch: async (options) => {
+    watch: async (options: LiveOptions): Promise<void> => {
       await end();
       live = await follow(chain, options);
       await followWritten();
     },
-    addWritten: async (path, running) => {
+    /** Follows a session file that was written for an agent, whether or not anything else is followed. */
+    addWritten: async (path: string, running: LiveOptions['isRunning']): Promise<void> => {
       isRunning = running;
       written.delete(path);
       written.add(path);
       for (const oldest of [...written].slice(0, -maxWritten)) written.delete(oldest);
       await followWritten();
     },
-    followAgain: async (running) => {
+    /** Follows the files again that were written for agents before the project was opened, if they changed lately. */
+    followAgain: async (running: LiveOptions['isRunning']): Promise<void> => {
       isRunning = running;
       const lately = writtenFiles(chain, chain.clock() - rememberedMs, maxWritten);
       if (lately.length === 0) return;
       for (const path of lately) written.add(path);
       await followWritten();
     },
-    status: () => {
+    status: (): LiveStatus => {
       const { files, ...status } = live?.status() ?? ended;
       return { ...status, files: [...files, ...followedFiles(writtenLive)] };
     },
+    /** The sessions that are followed now. */
     files: () => [...followedFiles(live), ...followedFiles(writtenLive)],
-    stop: async (endOfSessions) => {
+    /** With `endOfSessions`, imports all changed files to their ends, as the ends of their sessions. */
+    stop: async (endOfSessions: boolean): Promise<void> => {
       live?.flush(endOfSessions);
       await end();
       await followWritten();
     },
-    close: () => {
+    close: (): void => {
       written.clear();
       void end();
       void writtenLive?.close();
@@ -177,21 +169,18 @@ export const captureStatus = (engine: CaptureEngine, project: CapturedProject): 
 });
 
 /** The projects that follow this machine's agents whenever they are open: a list in Stemma's data folder. */
-export interface CapturedProjects {
-  has(dir: string): boolean;
-  set(dir: string, wanted: boolean): void;
-}
+export type CapturedProjects = ReturnType<typeof openWanted>;
 
 /** Reads the list in Stemma's data folder. */
-export function openWanted(dataDir: string): CapturedProjects {
+export function openWanted(dataDir: string) {
   const file = join(dataDir, 'capture.json');
   const read = (): string[] => {
     const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : [];
     return Array.isArray(stored) ? stored.filter((dir) => typeof dir === 'string') : [];
   };
   return {
-    has: (dir) => read().includes(dir),
-    set: (dir, wanted) => {
+    has: (dir: string): boolean => read().includes(dir),
+    set: (dir: string, wanted: boolean): void => {
       const known = read();
       if (known.includes(dir) === wanted) return;
       replaceFile(file, `${JSON.stringify(wanted ? [...known, dir] : known.filter((other) => other !== dir), null, 2)}\n`);

@@ -37,12 +37,6 @@ interface ChainCaches extends Pick<ReadChain, Exclude<CacheKind, 'blocks'>> {
   readonly blocks: Recent<number, Uint8Array>;
 }
 
-interface OpenCaches extends ChainCaches {
-  forget(): void;
-  /** Forgets everything for good. */
-  close(): void;
-}
-
 /** The cache of this thread, which its open projects share. Without other threads, it is all of it. */
 const pool = cachePool(cacheBytes);
 const open = new Set<ChainCaches>();
@@ -50,15 +44,10 @@ const open = new Set<ChainCaches>();
 /** Says which part of the memory for caches this thread may use. */
 export const shareCaches = (share: number): void => pool.setLimit(cacheBytes * share);
 
-/** What a thread keeps in memory of its open projects, in bytes, its limit, and what it keeps by kind. */
-export interface CacheSize {
-  readonly bytes: number;
-  readonly limit: number;
-  readonly kinds: Readonly<Record<string, number>>;
-}
+export type CacheSize = ReturnType<typeof cacheSize>;
 
-/** What this thread keeps in memory. */
-export function cacheSize(): CacheSize {
+/** What this thread keeps in memory of its open projects, in bytes, its limit, and what it keeps by kind. */
+export function cacheSize() {
   const names = Object.keys(kinds) as CacheKind[];
   const sizes = names.map(
     (name) => [name, Math.round([...open].reduce((sum, caches) => sum + caches[name].weight() * kinds[name].unit, 0))] as const,
@@ -67,7 +56,7 @@ export function cacheSize(): CacheSize {
 }
 
 /** Opens the caches of a project in this thread. */
-export function openCaches(): OpenCaches {
+export function openCaches() {
   const caches = {
     outlines: pool.open<string, DeltaOutline>(kinds.outlines),
     parsed: pool.open<string, ParsedDelta>(kinds.parsed),
@@ -79,8 +68,9 @@ export function openCaches(): OpenCaches {
   open.add(caches);
   return {
     ...caches,
-    forget: () => all.forEach((cache) => void cache.clear()),
-    close: () => {
+    forget: (): void => all.forEach((cache) => void cache.clear()),
+    /** Forgets everything for good. */
+    close: (): void => {
       all.forEach((cache) => void cache.close());
       open.delete(caches);
     },
@@ -157,10 +147,7 @@ export interface ReadPlace extends ProjectManifest {
 }
 
 /** A project that a thread opened for reading. */
-export interface OpenedForReading {
-  readonly project: ReadProject;
-  close(): void;
-}
+export type OpenedForReading = ReturnType<typeof readingFrom>;
 
 export interface ForReading {
   readonly clock: Clock;
@@ -174,18 +161,15 @@ export function openForReading(place: ReadPlace, reading: ForReading): OpenedFor
 }
 
 /** The project of a connection that SQLite opened read-only, which closes with it. */
-export function readingFrom(
-  db: OpenDatabase,
-  place: Omit<ReadPlace, 'file' | 'mark'>,
-  reading: ForReading & Pick<ChainPlace, 'contents'>,
-): OpenedForReading {
+export function readingFrom(db: OpenDatabase, place: Omit<ReadPlace, 'file' | 'mark'>, reading: ForReading & Pick<ChainPlace, 'contents'>) {
   const { objects, behind, project, machine, ...about } = place;
   const { clock, usageSettings, live, contents } = reading;
   const caches = openCaches();
   const chain = readChain(db, { project, folder: objects, behind, clock, machine, usageSettings, contents, caches, forget: caches.forget });
+  const opened: ReadProject = { ...about, db, chain, live };
   return {
-    project: { ...about, db, chain, live },
-    close: () => {
+    project: opened,
+    close: (): void => {
       chain.artifacts.close();
       db.close();
       caches.close();

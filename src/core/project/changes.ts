@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { commitsAfter, lastOfProject, type ReadChain } from '../chain/index.js';
 import { type Area, areas, type ProjectChange } from '../contract/index.js';
 
@@ -43,18 +44,14 @@ export async function* changes(
   let marks = since === undefined ? marksOf(chain) : marksIn(since);
   let cursor = after ?? lastOfProject(chain);
   let first = true;
-  const hasChanged = (): boolean => {
-    const now = chainNow();
-    const isSame = now === chain && readState(now) === state;
-    chain = now;
-    return !isSame;
-  };
   let failures = 0;
-  const look = (): boolean => {
+  const hasChanged = (): boolean => {
     try {
-      const found = hasChanged();
+      const now = chainNow();
+      const isSame = now === chain && readState(now) === state;
+      chain = now;
       failures = 0;
-      return found;
+      return !isSame;
     } catch (error) {
       failures += 1;
       if (failures > maxFailures) throw error;
@@ -73,21 +70,10 @@ export async function* changes(
       chain = chainNow();
       continue;
     }
-    while (!signal?.aborted && !look()) await pause(lookMs, signal);
+    while (!signal?.aborted && !hasChanged()) await setTimeout(lookMs, undefined, { signal }).catch(() => {});
     state = readState(chain);
   }
 }
 
 /** A text that changes with each change of the database: `data_version` for other connections, `total_changes` for this one. */
 export const readState = ({ db }: Pick<ReadChain, 'db'>): string => `${db.version()} ${db.value('SELECT total_changes()')}`;
-
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resume) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resume();
-    }
-    signal?.addEventListener('abort', done);
-  });

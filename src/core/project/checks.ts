@@ -1,8 +1,7 @@
 import { catchUpFindings, findingsAreDue, uncheckedSessions } from '../analysis/index.js';
 import type { Finding } from '../contract/index.js';
 import type { Analyst } from './ask.js';
-import { analystMs, askFolder, type TendedProject, waitForUpkeep } from './asking.js';
-import type { ProjectFolder } from './folder.js';
+import { type AskedProject, analystMs, askFolder, waitForUpkeep } from './asking.js';
 import type { IdleWork } from './upkeep.js';
 
 /** When the checking of sessions ends early, and whether a person waits for it. */
@@ -17,11 +16,7 @@ interface Checking {
  * because `node:sqlite` must not open the project in this one: a second SQLite would take away the locks and the shared memory of the first
  * (sqlite.org/howtocorrupt.html, 2.2.1).
  */
-export async function checkSessions(
-  analyst: Analyst | undefined,
-  folder: TendedProject & Pick<ProjectFolder, 'place'>,
-  { isOver, ...how }: Checking,
-): Promise<void> {
+export async function checkSessions(analyst: Analyst | undefined, folder: AskedProject, { isOver, ...how }: Checking): Promise<void> {
   const { chain, place } = folder;
   if (!place || !findingsAreDue(chain) || !(await waitForUpkeep(folder))) return;
   const find = async (runs: string) =>
@@ -36,7 +31,7 @@ export async function checkSessions(
 const worthChecking = 20;
 
 /** Checks sessions on an idle project, so that a question about findings need not. */
-export function idleCheck(analyst: Analyst | undefined, folder: Pick<ProjectFolder, 'chain' | 'place'>): IdleWork | undefined {
+export function idleCheck(analyst: Analyst | undefined, folder: AskedProject): IdleWork | undefined {
   if (!analyst || !folder.place) return undefined;
   const { chain } = folder;
   return {

@@ -4,17 +4,13 @@ import type { SavedDraft } from '../contract/index.js';
 import { fileErrorCode, readInside, replaceFile } from '../files/index.js';
 
 /** Text that a person typed and has not used yet, such as an edited prompt. It is kept on this machine, outside of projects. */
-export interface Drafts {
-  list(): SavedDraft[];
-  /** Saves a draft; null removes it. */
-  save(key: string, text: string | null): void;
-}
+export type Drafts = ReturnType<typeof openDrafts>;
 
 const maxDrafts = 500;
 const maxFileBytes = 64 * 1024 * 1024;
 
 /** The drafts in Stemma's own folder. A file that cannot be read counts as empty: drafts never keep the app from working. */
-export function openDrafts(dataDir: string, clock: Clock): Drafts {
+export function openDrafts(dataDir: string, clock: Clock) {
   const file = join(dataDir, 'drafts.json');
   const list = (): SavedDraft[] => {
     try {
@@ -27,7 +23,8 @@ export function openDrafts(dataDir: string, clock: Clock): Drafts {
   };
   return {
     list,
-    save: (key, text) => {
+    /** Saves a draft; null removes it. */
+    save: (key: string, text: string | null): void => {
       const others = list().filter((draft) => draft.key !== key);
       const drafts = text === null ? others : [{ key, text, savedAt: toTimestamp(clock()) }, ...others];
       replaceFile(file, `${JSON.stringify(drafts.slice(0, maxDrafts))}\n`);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { layerSources } from '../assist/index.js';
-import { type Clock, isObject, parseJson, stringAt, systemClock, toTimestamp } from '../base/index.js';
+import { attempt, type Clock, isObject, parseJson, stringAt, systemClock, toTimestamp } from '../base/index.js';
 import type { Git } from '../blame/index.js';
 import type { Diagnostics, RecentProject, UpdateCheck, UpdateSettings } from '../contract/index.js';
 import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
@@ -241,10 +241,11 @@ const pulseMs = 1_000;
 function pulseProjects(engine: Engine, open: ReadonlyMap<string, Project>): NodeJS.Timeout {
   const known = new WeakMap<Project, typeof pulse>();
   return setInterval(() => {
-    // A pulse that waits for the lock of another process would block this thread: the next one tries again.
+    // A pulse that waits for the lock of another process would block this thread: the next one tries again. No error of one ends the engine: the
+    // calls of a window report damage.
     for (const project of open.values())
       if (project.access.mode === 'read-write' && project.db.isFree())
-        unlessBusy(() => {
+        attempt(() => {
           const parts = engine.runner(project);
           const pulse = known.get(project) ?? openPulse();
           known.set(project, pulse);
@@ -254,24 +255,10 @@ function pulseProjects(engine: Engine, open: ReadonlyMap<string, Project>): Node
   }, pulseMs);
 }
 
-/** Ignores errors, so that a pulse never ends the engine. Another process may be writing; damage is reported by the calls of a window. */
-function unlessBusy(work: () => void): void {
-  try {
-    work();
-  } catch {
-    // The next pulse tries again.
-  }
-}
-
-function ensureProject(dir: string, make: (dir: string) => Project): string {
-  return isProject(dir) ? dir : make(dir).dir;
-}
-
-const readIfThere = (file: string): string | undefined => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+const ensureProject = (dir: string, make: (dir: string) => Project): string => (isProject(dir) ? dir : make(dir).dir);
 
 function readRecent(file: string): Omit<RecentProject, 'missing'>[] {
-  const text = readIfThere(file);
-  const stored = text === undefined ? [] : parseJson(text);
+  const stored = existsSync(file) ? parseJson(readFileSync(file, 'utf8')) : [];
   return (Array.isArray(stored) ? stored : []).flatMap((item) => {
     const dir = stringAt(item, 'dir');
     const openedAt = stringAt(item, 'openedAt');

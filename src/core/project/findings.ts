@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { builtInRules, byTime, keptCounts, keptFindings, parseRule, type RuleResults, type SqlRule, uncheckedSessions } from '../analysis/index.js';
 import { decodeText } from '../base/index.js';
-import type { Finding } from '../contract/index.js';
 import { listIfExists, readInside } from '../files/index.js';
 import { askProject, prepareFindings } from './analyst.js';
 import { analystMs, requireFile } from './asking.js';
@@ -23,13 +22,6 @@ export function rulesIn(dataDir: string): SqlRule[] {
   return [...builtInRules.filter(({ rule }) => !names.has(rule)), ...own];
 }
 
-/** What the rules find in a project, and how many sessions the built-in ones have not seen yet. */
-interface FoundIn extends Omit<RuleResults, 'findings'> {
-  readonly total: number;
-  readonly findings: readonly Finding[];
-  readonly unchecked: number;
-}
-
 interface FindingPage {
   readonly rules: readonly SqlRule[];
   readonly sessionId?: string | undefined;
@@ -38,10 +30,10 @@ interface FindingPage {
 }
 
 /**
- * A page of what rules find in a project, newest first. The findings of built-in rules are kept; a person's own rules are applied to all sessions, in a
+ * A page of what rules find in a project, newest first, and how many sessions the built-in ones have not seen yet. The findings of built-in rules are kept; a person's own rules are applied to all sessions, in a
  * process of its own. @throws as `Analyst`
  */
-export async function findIn(engine: Engine, project: Project, page: FindingPage, signal: AbortSignal | undefined): Promise<FoundIn> {
+export async function findIn(engine: Engine, project: Project, page: FindingPage, signal: AbortSignal | undefined) {
   const { rules, sessionId, offset, limit } = page;
   const { own, problems } = await findOwn(engine, project, rules, signal);
   const wanted = own.filter((one) => sessionId === undefined || one.sessionId === sessionId);
@@ -55,12 +47,7 @@ export async function findIn(engine: Engine, project: Project, page: FindingPage
 }
 
 /** The number of findings of each rule. @throws as `Analyst` */
-export async function countFindings(
-  engine: Engine,
-  project: Project,
-  rules: readonly SqlRule[],
-  signal: AbortSignal | undefined,
-): Promise<Pick<FoundIn, 'problems' | 'unchecked'> & { readonly counts: ReadonlyMap<string, number> }> {
+export async function countFindings(engine: Engine, project: Project, rules: readonly SqlRule[], signal: AbortSignal | undefined) {
   const { own, problems } = await findOwn(engine, project, rules, signal);
   const kept = keptCounts(project.chain);
   const byRule = Map.groupBy(own, ({ rule }) => rule);
@@ -69,21 +56,11 @@ export async function countFindings(
 }
 
 /** What a person's own rules find in all sessions. */
-async function findOwn(
-  engine: Engine,
-  project: Project,
-  rules: readonly SqlRule[],
-  signal: AbortSignal | undefined,
-): Promise<{ readonly own: readonly Finding[]; readonly problems: RuleResults['problems'] }> {
+async function findOwn(engine: Engine, project: Project, rules: readonly SqlRule[], signal: AbortSignal | undefined) {
   requireFile(project);
   await prepareFindings(engine, project);
   const some = rules.filter(({ isBuiltIn }) => !isBuiltIn);
   if (some.length === 0) return { own: [], problems: [] };
-  const { findings, problems } = (await askProject(
-    engine,
-    project,
-    { kind: 'findings', rules: some },
-    { ms: analystMs.findings, signal },
-  )) as RuleResults;
-  return { own: findings, problems };
+  const found = (await askProject(engine, project, { kind: 'findings', rules: some }, { ms: analystMs.findings, signal })) as RuleResults;
+  return { own: found.findings, problems: found.problems };
 }

@@ -4,15 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { badRequest, type Clock, conflict, corrupt, inWords, StemmaError } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf } from '../contract/index.js';
-import {
-  folderInside,
-  makeFolderInside,
-  makeFolders,
-  makePrivateFolder,
-  renameDurably,
-  stampOf as stampOfFile,
-  writeReason,
-} from '../files/index.js';
+import { folderInside, makeFolderInside, makeFolders, makePrivateFolder, renameDurably, stampAt, writeReason } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
 import { listBackups } from '../integrity/index.js';
 import { copyForReading, type OpenDatabase, openDatabase, type ReadableDb, type RebuiltFile, rebuildDatabase } from '../store/index.js';
@@ -116,12 +108,8 @@ export interface OpenFolderOptions {
  * Opens a project folder. A folder that is not writable or not trusted is opened read-only, and nothing in it changes.
  * @throws NOT_FOUND if there is no project; CORRUPT; CONFLICT if a newer Stemma made it; BAD_REQUEST if a link leads out of it.
  */
-export function openFolder(
-  path: string,
-  clock: Clock,
-  { machine, usageSettings, seal, mark, onGone, ...options }: OpenFolderOptions = {},
-): ProjectFolder {
-  const { busyMs, restrict } = options;
+export function openFolder(path: string, clock: Clock, options: OpenFolderOptions = {}): ProjectFolder {
+  const { machine, usageSettings, seal, mark, onGone, busyMs, restrict } = options;
   const { dir, isRecovered, ...said } = findProjectIn(path);
   const { projectId, name, createdAt } = said;
   const ownMark = mark ?? seal?.(`derived\0${projectId}`);
@@ -210,10 +198,8 @@ function readOnlyNow(dir: string, projectId: string, restrict: OpenFolderOptions
 }
 
 /** A value that changes with the database, its log, or the reason for reading only. */
-function stampOf(dir: string, denied: ReadOnly | undefined): string {
-  const stats = ['', '-wal'].map((ending) => statSync(join(dir, `${database}${ending}`), { bigint: true, throwIfNoEntry: false }));
-  return JSON.stringify([denied?.message, ...stats.map((stat) => stat && stampOfFile(stat))]);
-}
+const stampOf = (dir: string, denied: ReadOnly | undefined): string =>
+  JSON.stringify([denied?.message, stampAt(join(dir, database)), stampAt(join(dir, `${database}-wal`))]);
 
 function openPlace(dir: string, projectId: string, { busyMs, repair, restrict, copies, mark }: OpenPlaceOptions): OpenPlace {
   const denied = readOnlyNow(dir, projectId, restrict);
@@ -260,11 +246,7 @@ function refuseLinks(dir: string, mayWrite: boolean): void {
   requireRegularDatabase(dir);
 }
 
-function openOrRebuild(
-  file: string,
-  projectId: string,
-  { repair, busyMs, mark }: Pick<OpenPlaceOptions, 'repair' | 'busyMs' | 'mark'>,
-): Pick<OpenPlace, 'db' | 'rebuilt'> {
+function openOrRebuild(file: string, projectId: string, { repair, busyMs, mark }: OpenPlaceOptions): Pick<OpenPlace, 'db' | 'rebuilt'> {
   const open = (): OpenDatabase => {
     refuseEmptied(file);
     return openDatabase(file, {

@@ -5,11 +5,7 @@ import { saveFactors } from '../usage/index.js';
 import type { Access } from './access.js';
 
 /** Stores the derived data that reads offer. */
-export interface Keeper {
-  /** Stores the offers now, or as soon as no other process writes. It never waits for the lock. */
-  keep(offers: readonly Offer[]): void;
-  close(): void;
-}
+export type Keeper = ReturnType<typeof openKeeper>;
 
 /** Milliseconds between two tries to store offers while another process writes. */
 const againMs = 250;
@@ -17,7 +13,7 @@ const againMs = 250;
 const maxWaiting = 4_096;
 
 /** Opens the keeper of a project. A read-only project stores derived data in its copy of the database, but no proofs of calls. */
-export function openKeeper(chain: WriteChain, access: Access): Keeper {
+export function openKeeper(chain: WriteChain, access: Access) {
   let waiting: Offer[] = [];
   let timer: NodeJS.Timeout | undefined;
   const store = (): void => {
@@ -34,12 +30,13 @@ export function openKeeper(chain: WriteChain, access: Access): Keeper {
     });
   };
   return {
-    keep: (offers) => {
+    /** Stores the offers now, or as soon as no other process writes. It never waits for the lock. */
+    keep: (offers: readonly Offer[]): void => {
       const useful = access.mode === 'read-write' ? offers : offers.filter(({ kind }) => kind !== 'proofs');
       waiting.push(...useful.slice(0, Math.max(0, maxWaiting - waiting.length)));
       store();
     },
-    close: () => clearTimeout(timer),
+    close: (): void => clearTimeout(timer),
   };
 }
 

@@ -7,25 +7,22 @@ import { absolutePath, realPathOf } from '../files/index.js';
  * The files that a person allowed windows to write while this engine runs. A window shows transcripts that may be hostile, so a
  * person must see and confirm each path first.
  */
-export interface AllowedOutputs {
-  /** Allows the file, and others directly in its folder. Hidden files are allowed one by one, because they may change how programs behave. */
-  allow(path: string): OutputOf<'library.allowWrite'>;
-  /** @throws UNAUTHORIZED with `data.path` and `data.folder` unless the file is allowed. */
-  check(path: string): void;
-}
+export type AllowedOutputs = ReturnType<typeof allowedOutputs>;
 
 /** Creates an empty list: nothing is allowed. */
-export function allowedOutputs(): AllowedOutputs {
+export function allowedOutputs() {
   const files = new Set<string>();
   const folders = new Set<string>();
   return {
-    allow: (given) => {
+    /** Allows the file, and others directly in its folder. Hidden files are allowed one by one, because they may change how programs behave. */
+    allow: (given: string) => {
       const output = outputAt(given);
       files.add(output.path);
       folders.add(output.folder);
       return output;
     },
-    check: (given) => {
+    /** @throws UNAUTHORIZED with `data.path` and `data.folder` unless the file is allowed. */
+    check: (given: string): void => {
       const { path, folder } = outputAt(given);
       const isHidden = basename(path).startsWith('.');
       if (files.has(path) || (folders.has(folder) && !isHidden)) return;

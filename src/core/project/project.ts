@@ -1,5 +1,5 @@
 import { openSummarizer, type Summarizer, type SummarizerSettings, unsavedSummarizer } from '../assist/index.js';
-import { type Clock, type ContextId, toTimestamp } from '../base/index.js';
+import { type Clock, type ContextId, finished, toTimestamp } from '../base/index.js';
 import type { ProjectInfo } from '../contract/index.js';
 import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
 import { formatVersion, type ReadableDb } from '../store/index.js';
@@ -18,7 +18,7 @@ import type { ReadProject } from './reading.js';
 import { storedBytes } from './storage.js';
 import { openUpkeep, type Upkeep, type UpkeepPart } from './upkeep.js';
 import { orderFor } from './work.js';
-import { atEnd, runInWorker } from './worker.js';
+import { runInWorker } from './worker.js';
 
 /** An open project with its background work: replicas, upkeep, live capture. */
 export interface Project extends ProjectFolder {
@@ -87,18 +87,14 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
   const inThread =
     worker === undefined
       ? undefined
-      : (kind: UpkeepPart, signal: AbortSignal) => atEnd(runInWorker(worker, orderFor(folder, { kind }), signal, folder.db));
+      : (kind: UpkeepPart, signal: AbortSignal) => finished(runInWorker(worker, orderFor(folder, { kind }), signal, folder.db));
   const upkeep = openUpkeep(chain, undefined, inThread, idleCheck(machine.analyst, folder));
   const backups = openBackups(folder);
   const summarizer = openSummarizer(chain, machine.summaries?.(folder.dir) ?? unsavedSummarizer(), machine.providers ?? (() => []));
   const mayWrite = access.mode === 'read-write';
   if (mayWrite) replicas.wake();
   const wake = (): void => {
-    if (!mayWrite) return;
-    replicas.wake();
-    upkeep.wake();
-    backups.wake();
-    summarizer.wake();
+    if (mayWrite) for (const each of [replicas, upkeep, backups, summarizer]) each.wake();
   };
   if (mayWrite) upkeep.resume();
   const capture = openCapture(chain);
@@ -118,14 +114,8 @@ export function openProject(path: string, clock: Clock, machine: ForProjects = n
     pauseUpkeep: upkeep.pause,
     isTidying: upkeep.isRunning,
     close: () => {
-      keeper.close();
       forgetFetched(chain);
-      summarizer.close();
-      capture.close();
-      backups.close();
-      upkeep.close();
-      replicas.close();
-      folder.close();
+      for (const each of [keeper, summarizer, capture, backups, upkeep, replicas, folder]) each.close();
     },
   };
 }

@@ -23,11 +23,13 @@ export function* checkProject(project: Project): Generator<undefined, integrity.
   }
 }
 
+type LeavingThreads = Pick<ReadingThreads, 'leave' | 'forget'>;
+
 /**
  * Repairs an open project (see `integrity`). It may write a new database, so it waits until no thread of this process works in the old one.
  * Meanwhile calls that read wait in the threads for reading.
  */
-export function* repairProject(project: Project, readers?: Pick<ReadingThreads, 'leave' | 'forget'>): Generator<undefined, integrity.CheckResult> {
+export function* repairProject(project: Project, readers?: LeavingThreads): Generator<undefined, integrity.CheckResult> {
   const upkeep = project.pauseUpkeep();
   try {
     while (!upkeep.isIdle()) yield;
@@ -45,20 +47,20 @@ export function* repairProject(project: Project, readers?: Pick<ReadingThreads, 
 
 /** Replaces the file of a database when only the connection that writes has it open. */
 function* alone<Result>(
-  project: Project,
-  readers: Pick<ReadingThreads, 'leave' | 'forget'> | undefined,
+  { dir, reopenForReading }: Project,
+  readers: LeavingThreads | undefined,
   replace: () => Result,
 ): Generator<undefined, Result> {
   let isAlone = readers === undefined;
   try {
-    void readers?.leave(project.dir).then(() => {
+    void readers?.leave(dir).then(() => {
       isAlone = true;
     });
     while (!isAlone) yield;
-    project.reopenForReading();
+    reopenForReading();
     return replace();
   } finally {
-    readers?.forget(project.dir);
+    readers?.forget(dir);
   }
 }
 

@@ -3,21 +3,17 @@ import { join } from 'node:path';
 import { badRequest, StemmaError, unavailable } from '../base/index.js';
 import { findCommit } from '../chain/index.js';
 import type { InputOf, TeamStatus } from '../contract/index.js';
-import type { Redaction } from '../export/index.js';
 import * as sync from '../sync/index.js';
 import { isUntrusted } from './access.js';
 import type { Engine } from './engine.js';
 import { isProject } from './manifest.js';
 import type { Project } from './project.js';
 
-/** The hub of a project, and the address by which this machine reaches it. */
-interface Connected {
-  readonly address: sync.HubAddress;
-  readonly hub: sync.ManagedHub;
-}
+/** A project of a hub, as a person names it. */
+type GivenAddress = Pick<sync.HubAddress, 'hub' | 'project'> & Partial<sync.HubAddress>;
 
-/** @throws BAD_REQUEST if the project is not connected, or the engine was started without hubs. */
-async function connected(engine: Engine, project: Project): Promise<Connected> {
+/** The hub of a project, and its address. @throws BAD_REQUEST if the project is not connected, or the engine was started without hubs. */
+async function connected(engine: Engine, project: Project) {
   const address = await findAddress(engine, project);
   if (!address) throw badRequest('hub', 'This project is not connected to a hub. Connect it with `stemma push --hub HUB/PROJECT --token TOKEN`.');
   return { address, hub: reach(engine, address) };
@@ -36,11 +32,7 @@ function reach({ options }: Engine, address: sync.HubAddress): sync.ManagedHub {
  * Connects a project with a project of a hub, which is created if it does not exist. Nothing is stored before the hub has answered.
  * @throws UNAVAILABLE, UNAUTHORIZED, NOT_FOUND as the hub answers.
  */
-export async function connectTeam(
-  engine: Engine,
-  project: Project,
-  given: Pick<sync.HubAddress, 'hub' | 'project'> & Partial<sync.HubAddress>,
-): Promise<TeamStatus> {
+export async function connectTeam(engine: Engine, project: Project, given: GivenAddress): Promise<TeamStatus> {
   const before = await findAddress(engine, project);
   const address = { token: undefined, onDemand: before?.onDemand, ...given };
   const hub = reach(engine, address);
@@ -68,7 +60,7 @@ const opened = 'hub projects';
  * Opens a project of a hub without a clone: its records are stored here, and an object is fetched when it is first read. Projects opened with
  * different tokens have different folders. @throws UNAVAILABLE, UNAUTHORIZED, NOT_FOUND as the hub answers.
  */
-export async function openTeam(engine: Engine, given: Pick<sync.HubAddress, 'hub' | 'project'> & Partial<sync.HubAddress>): Promise<Project> {
+export async function openTeam(engine: Engine, given: GivenAddress): Promise<Project> {
   const address = { token: undefined, ...given, onDemand: true };
   const hub = reach(engine, address);
   const { id } = await hub.hello();
@@ -91,10 +83,7 @@ export async function fetchForRead(engine: Engine, project: Project, refusal: un
   const ref = sync.heldByHub(project.chain, refusal);
   if (ref === undefined) return false;
   const address = await findAddress(engine, project);
-  if (!address)
-    throw unavailable(`${ref} is on the hub only, and this project is not connected to it. Connect it in Settings, Team.`, {
-      id: ref,
-    });
+  if (!address) throw unavailable(`${ref} is on the hub only, and this project is not connected to it. Connect it in Settings, Team.`, { id: ref });
   await sync.fetchFromHub(project.chain, reach(engine, address), ref);
   return true;
 }
@@ -136,17 +125,8 @@ export async function teamNews(engine: Engine, project: Project) {
   }
 }
 
-/** The result of a push, with the replacements that redaction made. */
-export interface TeamPushed extends sync.Pushed {
-  readonly redactions?: readonly Redaction[];
-}
-
-/** Pushes to the hub of the project, or only counts the items. @throws as `connected` and `push`. */
-export async function pushTeam(
-  engine: Engine,
-  project: Project,
-  { select, sources = false, preview, redact }: InputOf<'team.push'>,
-): Promise<TeamPushed> {
+/** Pushes to the hub of the project, or only counts the items. With the replacements that redaction made. @throws as `connected` and `push`. */
+export async function pushTeam(engine: Engine, project: Project, { select, sources = false, preview, redact }: InputOf<'team.push'>) {
   const { chain } = project;
   if (redact && sources) throw badRequest('sources', 'Imported files cannot be redacted. Push without sources, or without redaction.');
   const { hub } = await connected(engine, project);

@@ -125,18 +125,16 @@ function openElsewhere<Part>(closed: AbortSignal, start: ((part: Part, signal: A
   };
 }
 
-/** Calls a function a time after the first request, and then after the next one. */
-function delayed(ms: number, what: () => void): { readonly request: () => void; readonly cancel: () => void } {
-  let timer: NodeJS.Timeout | undefined;
+/** Calls a function a time after the first request, and then after the next one, until it is closed. */
+function delayed(ms: number, closed: AbortSignal, what: () => void): () => void {
+  let isPlanned = false;
   const call = (): void => {
-    timer = undefined;
-    what();
+    isPlanned = false;
+    if (!closed.aborted) what();
   };
-  return {
-    request: () => {
-      timer ??= setTimeout(call, ms).unref();
-    },
-    cancel: () => clearTimeout(timer),
+  return () => {
+    if (!isPlanned) setTimeout(call, ms).unref();
+    isPlanned = true;
   };
 }
 
@@ -176,10 +174,9 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     }
   };
   /** A person who keeps working sees new commits in lists and searches, too. */
-  const soon = delayed(times.soon, () => {
-    if (!thread.isRunning() && !isPaused && !chain.db.readonly && isBehind(chain)) thread.run('derive');
+  const deriveSoon = delayed(times.soon, closing.signal, () => {
+    if (inThread && !thread.isRunning() && !isPaused && !chain.db.readonly && isBehind(chain)) thread.run('derive');
   });
-  const deriveSoon = (): void => void (inThread && !closing.signal.aborted && soon.request());
   const step = (): void => {
     try {
       // Another process writes: waiting for its lock would block this thread.
@@ -226,7 +223,6 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     close: () => {
       closing.abort();
       clearTimeout(timer);
-      soon.cancel();
     },
   };
 }

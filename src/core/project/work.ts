@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { conflict, type Refusal, refusalIn, systemClock } from '../base/index.js';
+import { conflict, type Settled, settled, systemClock } from '../base/index.js';
 import { type ImportInput, importPaths } from '../import/index.js';
 import { contextsAreDue, loadPrices, loadTokenizer } from '../usage/index.js';
 import { requireWrite } from './access.js';
@@ -31,12 +31,11 @@ export const orderFor = ({ dir, projectId, place, chain }: ProjectFolder, work: 
   work,
 });
 
-/** A message from the thread. `begun` comes first, unless it cannot work at all; `result` or `refused` comes last. */
+/** A message from the thread. `begun` comes first, unless it cannot work at all; `ended` comes last. */
 export type WorkMessage =
   | { readonly kind: 'begun' }
   | { readonly kind: 'event'; readonly event: unknown }
-  | { readonly kind: 'result'; readonly result: unknown }
-  | ({ readonly kind: 'refused' } & Refusal);
+  | { readonly kind: 'ended'; readonly outcome: Settled };
 
 /**
  * Does the work on a connection of its own, and reports it. It ends after the current step when `isStopped` returns true. The connection is
@@ -49,18 +48,15 @@ export async function doWork(
 ): Promise<void> {
   say({ kind: 'begun' });
   shareCaches(cacheShares.work);
-  try {
+  const outcome = await settled(async () => {
     const folder = openFolder(dir, systemClock, { mark, usageSettings: () => usageSettings });
-    let result: unknown;
     try {
-      result = await inFolder(folder);
+      return await inFolder(folder);
     } finally {
       folder.close();
     }
-    say({ kind: 'result', result });
-  } catch (error) {
-    say({ kind: 'refused', ...refusalIn(error) });
-  }
+  });
+  say({ kind: 'ended', outcome });
 
   async function inFolder(folder: ProjectFolder): Promise<unknown> {
     if (folder.projectId !== projectId)

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { errorOf } from '../base/index.js';
+import { resultOf } from '../base/index.js';
 import type { WritableDb } from '../store/index.js';
 import type { WorkMessage, WorkOrder } from './work.js';
 
@@ -59,10 +59,10 @@ export async function* runInWorker<Event, Result>(
       const message = messages.shift();
       if (message?.kind === 'begun') hasBegun = true;
       else if (message?.kind === 'event') yield message.event as Event;
-      else if (message?.kind === 'refused') throw errorOf(message);
-      else if (message?.kind === 'result') {
+      else if (message?.kind === 'ended') {
+        const result = resultOf(message.outcome);
         signal?.throwIfAborted();
-        return message.result as Result;
+        return result as Result;
       } else if (hasEnded) throw new WorkerFailed(hasBegun, { cause: failure });
       else {
         await next.promise;
@@ -74,13 +74,5 @@ export async function* runInWorker<Event, Result>(
     stop();
     await ended;
     takeLog?.();
-  }
-}
-
-/** Waits for the result of work and ignores its events. */
-export async function atEnd<Result>(work: AsyncGenerator<unknown, Result>): Promise<Result> {
-  for (;;) {
-    const step = await work.next();
-    if (step.done) return step.value;
   }
 }

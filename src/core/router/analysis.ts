@@ -9,12 +9,7 @@ interface Open {
 }
 
 /** Answers a statement in a process of its own, after the writer has stored the facts of new commits. */
-async function rows(
-  { session, project }: Open,
-  statement: Statement,
-  limit: number | undefined,
-  signal: AbortSignal | undefined,
-): Promise<AnalysisAnswer> {
+async function rows({ session, project }: Open, statement: Statement, limit?: number, signal?: AbortSignal): Promise<AnalysisAnswer> {
   await session.reading.prepare('analysis');
   const from = session.engine.clock();
   const answer = await askProject(session.engine, project, { kind: 'rows', statement, limit }, { ms: analystMs.question, signal });

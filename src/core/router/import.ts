@@ -22,12 +22,7 @@ export const importRouter = {
 };
 
 /** Imports in a thread of its own, if the engine has a script for it and the thread starts. Otherwise imports in this thread. */
-async function* importing(
-  { engine }: Session,
-  project: Project,
-  input: ImportInput,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<ImportProgress, ImportResult> {
+async function* importing({ engine }: Session, project: Project, input: ImportInput, signal?: AbortSignal) {
   const { worker } = engine.options;
   if (worker !== undefined)
     try {

@@ -1,4 +1,5 @@
 import { implement } from '@orpc/server';
+import { attempt } from '../base/index.js';
 import { contract } from '../contract/index.js';
 import { type DerivedKind, isDue, isUntrusted, type Project, type Reading, requireProject, requireWrite, type Session } from '../project/index.js';
 import { type ReadableDb, traced } from '../store/index.js';
@@ -52,14 +53,8 @@ export const base = implement(contract)
   });
 
 /** The database of the open project, if one is open. */
-function openDatabase({ reading, session }: RouterContext): ReadableDb | undefined {
-  if (session) return session.openProject()?.chain.db;
-  try {
-    return reading.project().chain.db;
-  } catch {
-    return undefined;
-  }
-}
+const openDatabase = ({ reading, session }: RouterContext): ReadableDb | undefined =>
+  session ? session.openProject()?.chain.db : attempt(() => reading.project().chain.db);
 
 const kinds = new WeakMap<object, ProcedureKind>();
 

@@ -1,12 +1,13 @@
 import * as projects from '../project/index.js';
 import { live, machine, reads, scans, writes, writesIf } from './procedure.js';
 
+/** Makes a project the one that a connection works in. */
+export const workIn = (session: projects.Session, project: projects.Project) => projects.projectInfo(session.use(project).reading());
+
 export const projectRouter = {
-  create: machine.project.create.handler(({ input, context: { session } }) =>
-    projects.projectInfo(session.use(session.engine.create(input)).reading()),
-  ),
-  open: machine.project.open.handler(({ input, context: { session } }) =>
-    projects.projectInfo(session.use(session.engine.open(input.dir, { repair: input.repair ?? false })).reading()),
+  create: machine.project.create.handler(({ input, context: { session } }) => workIn(session, session.engine.create(input))),
+  open: machine.project.open.handler(({ input: { dir, repair = false }, context: { session } }) =>
+    workIn(session, session.engine.open(dir, { repair })),
   ),
   conversion: scans.project.conversion.handler(({ input }) => projects.conversionOf(input.dir)),
   trust: machine.project.trust.handler(({ input, context: { session } }) => {
@@ -30,10 +31,9 @@ export const projectRouter = {
   ),
   setBackups: writes.project.setBackups.handler(({ input, context: { session } }) => projects.setBackups(session.project(), input.on)),
   check: writesIf<{ repair?: boolean | undefined }>(({ repair }) => repair === true).project.check.handler(
-    async ({ input, context: { session } }) => {
+    ({ input: { repair }, context: { session } }) => {
       const project = session.project();
-      if (!input.repair) return projects.inSteps(projects.checkProject(project));
-      return projects.inSteps(projects.repairProject(project, session.engine.options.readers));
+      return projects.inSteps(repair ? projects.repairProject(project, session.engine.options.readers) : projects.checkProject(project));
     },
   ),
 };

@@ -31,12 +31,10 @@ function storedKey(dataDir: string, file: string): Buffer | undefined {
 }
 
 function newKey(dataDir: string, file: string): Buffer {
-  try {
+  attempt(() => {
     makeFolders(dataDir);
     replaceFile(file, `${randomBytes(keyBytes).toString('hex')}\n`);
-    // Another process may have written its own at the same time. The last one counts for both.
-    return storedKey(dataDir, file) ?? ownKey();
-  } catch {
-    return ownKey();
-  }
+  });
+  // Another process may have written its own at the same time. The last one counts for both.
+  return storedKey(dataDir, file) ?? ownKey();
 }

@@ -3,11 +3,12 @@ import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createRouterClient } from '@orpc/server';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { finished } from '../../../src/core/base/index.js';
 import { checkpoint, type WriteChain } from '../../../src/core/chain/index.js';
 import { type AheadOrder, type FilesAhead, importPaths, listSources, proveSource } from '../../../src/core/import/index.js';
 import { atOnce, checkProject, createEngine, createSession, filesAhead, orderFor, type Project } from '../../../src/core/project/index.js';
 import { openUpkeep } from '../../../src/core/project/upkeep.js';
-import { atEnd, runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
+import { runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
 import { openDatabase } from '../../../src/core/store/index.js';
 import { ensureBuilt } from '../../support/built.js';
@@ -187,7 +188,7 @@ describe('a thread that works in a project', () => {
        parentPort.postMessage = (message) => { if (message.event?.done === 1) process.exit(1); postMessage.call(parentPort, message); };
        await import(${JSON.stringify(worker)});`,
     );
-    const run = atEnd(runInWorker(script, order(project, [folder])));
+    const run = finished(runInWorker(script, order(project, [folder])));
     await expect(run).rejects.toMatchObject({ hadBegun: true });
     await expect(run).rejects.toBeInstanceOf(WorkerFailed);
     expect(project.chain.db.one('SELECT COUNT(*) AS n FROM commits')).toEqual({ n: 3 });
@@ -221,7 +222,7 @@ describe('a thread that works in a project', () => {
   test('[S19] a thread refuses a folder that holds another project by now', async () => {
     const { project } = engineWith(undefined);
     const other = { ...order(project, [filesOf(1, 1)]), projectId: '00000000-0000-4000-8000-000000000000' };
-    await expect(atEnd(runInWorker(worker, other))).rejects.toMatchObject({ code: 'CONFLICT', data: { reason: 'replaced' } });
+    await expect(finished(runInWorker(worker, other))).rejects.toMatchObject({ code: 'CONFLICT', data: { reason: 'replaced' } });
   });
 
   test('[S20] while another connection writes, reads are answered and writes wait without blocking', async () => {
@@ -263,7 +264,7 @@ describe('a thread that works in a project', () => {
     project.chain.db.run('UPDATE artifact SET createdAt = createdAt - 60000');
     let packing: Promise<unknown> = Promise.resolve();
     const upkeep = openUpkeep(project.chain, { quiet: 1, between: 1, soon: 60_000 }, (kind, signal) => {
-      packing = atEnd(runInWorker(worker, orderFor(project, { kind }), signal));
+      packing = finished(runInWorker(worker, orderFor(project, { kind }), signal));
       return packing;
     });
     onTestFinished(upkeep.close);
@@ -286,7 +287,7 @@ test('[N20] threads that import and derive find the costs at the prices of a per
   const imported = priced();
   expect(imported.length).toBeGreaterThan(2);
   expect(project.chain.db.one('SELECT MIN(cost) AS least FROM usageCall')).not.toEqual({ least: null });
-  await atEnd(runInWorker(worker, orderFor(project, { kind: 'derive' })));
+  await finished(runInWorker(worker, orderFor(project, { kind: 'derive' })));
   expect(priced()).toEqual(imported);
   const { calls } = await client.usage.calls({});
   expect(calls.map(({ cost }) => cost?.amount).sort()).toEqual(
