@@ -54,10 +54,6 @@ export function windowsArgument(word: string): string {
 /** Characters that need no quotes in an argument of a batch file, as in the standard library of Rust. */
 const harmless = /^[A-Za-z0-9#$*+\-./:?@\\_\u00a0-\uffff]+$/;
 
-/** Why no argument of a batch file can hold a word; undefined if one can. cmd.exe ends a command at the end of a line. */
-export const batchProblem = (word: string): string | undefined =>
-  ['\0', '\r', '\n'].some((each) => word.includes(each)) ? 'contains the end of a line, which no batch file can receive' : undefined;
-
 /**
  * An argument for a batch file (`.cmd`, `.bat`). cmd.exe reads it twice: when it starts the file, and when the file hands its arguments on, so quotes
  * stay in pairs (`""`), and no caret is used. A percent sign is followed by an empty piece of a variable that always exists, so that nothing is a
@@ -71,10 +67,10 @@ export function batchArgument(word: string): string {
 
 /** The argument of `cmd.exe /e:ON /v:OFF /d /s /c` that runs a batch file. @throws TypeError for a word that no batch file can receive. */
 export function batchLine(file: string, args: readonly string[]): string {
-  for (const word of [file, ...args]) {
-    const problem = batchProblem(word);
-    if (problem !== undefined) throw new TypeError(`The argument ${JSON.stringify(word.slice(0, 80))} ${problem}.`);
-  }
+  // cmd.exe ends a command at the end of a line.
+  const broken = [file, ...args].find((word) => ['\0', '\r', '\n'].some((each) => word.includes(each)));
+  if (broken !== undefined)
+    throw new TypeError(`The argument ${JSON.stringify(broken.slice(0, 80))} contains the end of a line, which no batch file can receive.`);
   if (file.includes('"') || file.endsWith('\\')) throw new TypeError(`${JSON.stringify(file)} is no file name on Windows.`);
   // A percent sign in the file's own path would also be read as a variable.
   return `"${[`"${file.replaceAll('%', '%%cd:~,%')}"`, ...args.map(batchArgument)].join(' ')}"`;

@@ -1,5 +1,5 @@
 import { constants, setPriority } from 'node:os';
-import { resultOf, type Settled, type StemmaError, unavailable } from '../../core/base/index.js';
+import { attempt, resultOf, type Settled, type StemmaError, unavailable } from '../../core/base/index.js';
 import type { Analyst, AnalystOrder } from '../../core/project/index.js';
 import { type Piped, setVariables, startPiped } from '../system/index.js';
 
@@ -41,9 +41,8 @@ export function openAnalyst([program, ...words]: readonly [program: string, ...a
 
 /** Lowers the priority of a process. It works all the same where that is refused. */
 function givingWay(process: Piped): Piped {
-  try {
-    if (process.child.pid !== undefined) setPriority(process.child.pid, constants.priority.PRIORITY_LOW);
-  } catch {}
+  const { pid } = process.child;
+  if (pid !== undefined) attempt(() => setPriority(pid, constants.priority.PRIORITY_LOW));
   return process;
 }
 

@@ -1,17 +1,10 @@
 import { unavailable } from '../../core/base/index.js';
-import type { UpdateCheck, UpdateSettings } from '../../core/contract/index.js';
+import type { UpdateCheck } from '../../core/contract/index.js';
 import { makeFolders, replaceFile } from '../../core/files/index.js';
-import { readUpdates, updatesFile } from '../launch/index.js';
-
-export interface Updates {
-  settings(): UpdateSettings;
-  set(change: { readonly on?: boolean | undefined; readonly feed?: string | null | undefined }): UpdateSettings;
-  /** @throws UNAVAILABLE outside of the desktop app. */
-  check(): Promise<UpdateCheck>;
-}
+import { type EngineOptions, readUpdates, updatesFile } from '../launch/index.js';
 
 /** The updates of this machine. `check` asks the desktop app; without it, nothing updates itself. */
-export const openUpdates = (dataDir: string, check?: () => Promise<UpdateCheck>): Updates => ({
+export const openUpdates = (dataDir: string, check?: () => Promise<UpdateCheck>): NonNullable<EngineOptions['updates']> => ({
   settings: () => readUpdates(dataDir),
   set: ({ on, feed }) => {
     const before = readUpdates(dataDir);

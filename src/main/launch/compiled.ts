@@ -1,5 +1,6 @@
 import * as modules from 'node:module';
 import { join } from 'node:path';
+import { attempt } from '../../core/base/index.js';
 import { makeFolders, privately } from '../../core/files/index.js';
 import { findDataDir } from './places.js';
 
@@ -12,15 +13,13 @@ export function storeCompiledCode(): void {
   // A package with machine code asks for a report of this process to know its system. One without the network is made in half the time.
   Object.assign(process.report, { excludeNetwork: true });
   // Only the main thread can change the mask. It made the folder before it started others.
-  const store = (): void => {
-    try {
+  const store = (): void =>
+    // Without the cache, a start takes longer.
+    attempt(() => {
       const folder = join(findDataDir(), 'compiled');
       makeFolders(folder);
       modules.enableCompileCache?.(folder);
-    } catch {
-      // Without the cache, a start takes longer.
-    }
-  };
+    });
   try {
     privately(store);
   } catch {

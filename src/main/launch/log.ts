@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { arch, release, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { attempt, toTimestamp } from '../../core/base/index.js';
+import { attempt, defined, toTimestamp } from '../../core/base/index.js';
 import type { Diagnostics } from '../../core/contract/index.js';
 import { makeFolders, privateFile } from '../../core/files/index.js';
 import { thisPlatform, thisSystem } from '../../core/system/index.js';
@@ -59,10 +59,9 @@ export function installedAs(env: Readonly<Record<string, string | undefined>> = 
 /** Facts about this installation, without content, titles or paths. */
 export function diagnosticsOf(version: string, dataDir: string = findDataDir()): Omit<Diagnostics, 'caches'> {
   const { node, electron, chrome, modules } = process.versions;
-  const versions = Object.entries({ node, electron, chrome, modules }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
   return {
     version,
-    versions: Object.fromEntries(versions) as Record<string, string>,
+    versions: defined({ node, electron, chrome, modules }) as Record<string, string>,
     system: { platform: thisPlatform, release: release(), architecture: arch(), memoryBytes: totalmem() },
     installed: installedAs(),
     at: toTimestamp(Date.now()),

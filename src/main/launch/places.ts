@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { homeFolder } from '../../core/files/index.js';
-import type { AgentRoot, EngineOptions } from '../../core/project/index.js';
+import type { EngineOptions } from '../../core/project/index.js';
 import { type Environment, foldersOf, pathRules, type System, thisPlatform, thisSystem, variableOf } from '../../core/system/index.js';
 import { wslHomes } from '../system/index.js';
 import { agentRootsAt } from './agent-folders.js';
@@ -22,12 +22,7 @@ export function findDataDir(env: Environment = process.env, system: System = thi
 }
 
 /** The folders where agents store histories on this machine, installed or not; on Windows also those of the Linux systems inside it. */
-export function agentRootsOf(
-  env: Environment = process.env,
-  home: string = homeFolder(),
-  system: System = thisSystem,
-  linuxHomes: readonly string[] = [],
-): AgentRoot[] {
+export function agentRootsOf(env: Environment = process.env, home = homeFolder(), system = thisSystem, linuxHomes: readonly string[] = []) {
   return [
     ...agentRootsAt({ env, home, system, paths: pathRules(system) }),
     ...linuxHomes.flatMap((each) => agentRootsAt({ env: {}, home: each, system: 'linux', paths: pathRules(system) })),

@@ -3,16 +3,11 @@ import type { ClientKind, EngineOptions } from '../../core/project/index.js';
 import { built } from './places.js';
 import type { FromEngine, ToEngine } from './protocol.js';
 
-/** An engine on its own thread. `connect` opens a connection that lives as long as its port. */
-export interface WorkerEngine {
-  connect(caller: ClientKind): MessagePort;
-  /** Resolves when the thread has ended, with the error if it ended unexpectedly. */
-  ended: Promise<Error | undefined>;
-  close(): Promise<void>;
-}
+/** An engine on its own thread. */
+export type WorkerEngine = Awaited<ReturnType<typeof startWorker>>;
 
 /** Starts an engine on a worker thread. Rejects if the engine cannot start. */
-export async function startWorker(options: EngineOptions): Promise<WorkerEngine> {
+export async function startWorker(options: EngineOptions) {
   // An engine without an import worker imports on its own thread, so the thread gets the memory limits of a worker (core/project/worker.ts).
   const limits = options.worker === undefined ? { resourceLimits: { maxYoungGenerationSizeMb: 16 } } : {};
   const worker = new Worker(built('engine', 'engine.js'), { name: 'stemma-engine', ...limits });
@@ -34,13 +29,15 @@ export async function startWorker(options: EngineOptions): Promise<WorkerEngine>
 
   let connections = 0;
   return {
+    /** Resolves when the thread has ended, with the error if it ended unexpectedly. */
     ended,
-    connect(caller) {
+    /** Opens a connection that lives as long as its port. */
+    connect(caller: ClientKind): MessagePort {
       const { port1, port2 } = new MessageChannel();
       say({ kind: 'connect', connection: ++connections, caller }, port2);
       return port1;
     },
-    async close() {
+    async close(): Promise<void> {
       say({ kind: 'stop' });
       await ended;
     },

@@ -103,9 +103,6 @@ export const goFirst = (): void => setEnvironmentData(answersWindows, true);
 /** Lets the threads that answer windows go first while this one works. Only Linux gives each thread a priority of its own. */
 export function goSecond(system: System = thisSystem, set = setPriority): void {
   if (system !== 'linux' || getEnvironmentData(answersWindows) !== true) return;
-  try {
-    set(Number(basename(readlinkSync('/proc/thread-self'))), niceness);
-  } catch {
-    // Without /proc, all threads go at once.
-  }
+  // Without /proc, all threads go at once.
+  attempt(() => set(Number(basename(readlinkSync('/proc/thread-self'))), niceness));
 }

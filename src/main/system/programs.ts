@@ -94,10 +94,7 @@ const shimLine =
   /(?:^|[&(]|\|\|)[ \t]*(?:title %COMSPEC% & )?(?:"%_prog%"|"%~dp0\\node\.exe"|node(?:\.exe)?)?[ \t]*((?:--?[^\s"%^&|<>]+[ \t]+)*)"%(?:~dp0|dp0%)\\([^"%]+)"[ \t]+%\*/m;
 
 /** The program that a batch file of npm starts; undefined for any other batch file, and for one that also sets variables. */
-function startedBy(
-  path: string,
-  { env, system, disk }: Required<ProgramSearch>,
-): { readonly file: string; readonly args: readonly string[] } | undefined {
+function startedBy(path: string, { env, system, disk }: Required<ProgramSearch>): Omit<Launch, 'isVerbatim'> | undefined {
   const { dirname, extname, join } = pathRules(system);
   const text = disk.beginning(path);
   if (text === undefined || /NODE_PATH/i.test(text)) return undefined;

@@ -1,17 +1,18 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { defined } from '../../core/base/index.js';
 import { type Environment, thisSystem } from '../../core/system/index.js';
 import { endTree } from './processes.js';
 import { findProgram, type Launch, launchOf } from './programs.js';
 import { type Ended, forwardSignals } from './signals.js';
 
-/** A program that is not on this machine: the error has the code and words of a failed start. */
-const notFound = (program: string): NodeJS.ErrnoException => Object.assign(new Error(`${program} does not exist`), { code: 'ENOENT' });
-
-/** How to start a program by its name or path. @throws ENOENT if it is not on this machine; TypeError if it cannot receive an argument. */
+/**
+ * How to start a program by its name or path. @throws ENOENT if it is not on this machine, as a failed start does; TypeError if it cannot receive an
+ * argument.
+ */
 function launchFor(program: string, args: readonly string[], env: Environment): Launch {
   const path = findProgram(program, { env });
-  if (path === undefined) throw notFound(program);
+  if (path === undefined) throw Object.assign(new Error(`${program} does not exist`), { code: 'ENOENT' });
   return launchOf(path, args, { env });
 }
 
@@ -72,12 +73,8 @@ interface Limits extends Partial<Place> {
 }
 
 /** Runs a program and returns its standard output. @throws an error with the program's standard error if it fails, and as {@link startPiped}. */
-export function programOutput(
-  program: string,
-  args: readonly string[],
-  { env = setVariables(process.env), input, ...limits }: Limits = {},
-): Promise<string> {
-  return new Promise((resolve, reject) => {
+export function programOutput(program: string, args: readonly string[], { env = setVariables(process.env), input, ...limits }: Limits = {}) {
+  return new Promise<string>((resolve, reject) => {
     const { file, args: words, isVerbatim } = launchFor(program, args, env);
     const options = { ...limits, env, encoding: 'utf8', windowsVerbatimArguments: isVerbatim, windowsHide: true } as const;
     const child = execFile(file, words, options, (error, output, stderr) => (error ? reject(Object.assign(error, { stderr })) : resolve(output)));
@@ -88,8 +85,7 @@ export function programOutput(
 }
 
 /** The variables that are set. */
-export const setVariables = (env: Environment): Record<string, string> =>
-  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+export const setVariables = (env: Environment): Record<string, string> => defined(env) as Record<string, string>;
 
 /** Starts a program that outlives this process. @param failed called if it does not start */
 export function runBeside(program: string, args: readonly string[], cwd: string, failed: (error: Error) => void): void {

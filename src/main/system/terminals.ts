@@ -1,6 +1,6 @@
 // Opens a terminal window that runs commands in a folder. Stemma itself builds the commands, which resume an agent's session, but a prompt in them
 // may come from a stranger's history. So no terminal is told to type them: each starts a program with a script.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { attempt } from '../../core/base/index.js';
@@ -73,12 +73,8 @@ const longestVariable = 32_000;
  * line, because PowerShell changes quotes on the way to a program.
  */
 function windowsTerminal({ folder, commands }: Commands, around: Around): Terminal | undefined {
-  const steps: string[] = [];
-  for (const [program = '', ...args] of commands) {
-    const step = windowsStep(program, args, around);
-    if (step === undefined) return undefined;
-    steps.push(step);
-  }
+  const steps = commands.map(([program = '', ...args]) => windowsStep(program, args, around));
+  if (steps.includes(undefined)) return undefined;
   const script = [
     `$folder = ${quoted(folder, 'powershell')}`,
     'Set-Location -LiteralPath $folder',
@@ -87,7 +83,7 @@ function windowsTerminal({ folder, commands }: Commands, around: Around): Termin
     '  $start.FileName = $file; $start.Arguments = $words; $start.WorkingDirectory = $folder; $start.UseShellExecute = $false',
     '  $started = [System.Diagnostics.Process]::Start($start); $started.WaitForExit(); $started.ExitCode',
     '}',
-    steps.reduceRight((after, step) => (after === '' ? `[void](${step})` : `if ((${step}) -eq 0) { ${after} }`), ''),
+    steps.reduceRight<string>((after, step) => (after === '' ? `[void](${step})` : `if ((${step}) -eq 0) { ${after} }`), ''),
   ].join('\n');
   if (script.length > longestVariable) return undefined;
   const shell = systemProgram(around.env, 'WindowsPowerShell', 'v1.0', 'powershell.exe');
@@ -127,7 +123,11 @@ export async function openTerminal(work: Commands, env: Environment = process.en
     stdio: 'ignore',
     windowsVerbatimArguments: system === 'windows',
   });
-  return (await hasStarted(child)) ? found.name : undefined;
+  const isStarted = await new Promise<boolean>((resolve) => {
+    child.once('error', () => resolve(false)).once('spawn', () => resolve(true));
+  });
+  child.unref();
+  return isStarted ? found.name : undefined;
 }
 
 /** Writes a script that only this user can read, into a folder of its own. */
@@ -135,14 +135,4 @@ function scriptFile(script: string): string {
   const path = join(makeTemporary('read'), 'stemma.command');
   writeFileSync(path, script, { mode: privateProgram });
   return path;
-}
-
-function hasStarted(child: ChildProcess): Promise<boolean> {
-  return new Promise((resolve) => {
-    child.once('error', () => resolve(false));
-    child.once('spawn', () => {
-      child.unref();
-      resolve(true);
-    });
-  });
 }
