@@ -78,10 +78,10 @@ const maxCopies = 5;
  * @throws UNAVAILABLE if it is in use or changes faster than it can be copied; CORRUPT if it is damaged or not a database; the error of the file system
  * if it cannot be read.
  */
-export function withForeign<T>(file: LocatedFile, work: (foreign: ForeignDatabase) => T): T {
+export function withForeign<T>(file: LocatedFile, work: (foreign: ForeignDatabase) => T, { maxCopied = maxCopyBytes } = {}): T {
   const { path } = file;
   const size = checkedSize(file);
-  if (size > maxCopyBytes && canOpen(path)) return opened(path, path, size, [], work);
+  if (size > maxCopied && canOpen(path)) return opened(path, path, size, [], work);
   const folder = makeTemporary('read');
   try {
     const copy = join(folder, 'copy.db');
@@ -109,14 +109,14 @@ function canOpen(path: string): boolean {
 export type Mirror = ReturnType<typeof mirrorOf>;
 
 /** Creates a mirror of another program's database. Nothing is copied before the first read. */
-export function mirrorOf(file: LocatedFile) {
+export function mirrorOf(file: LocatedFile, { maxCopied = maxCopyBytes } = {}) {
   const { path } = file;
   let kept: { readonly folder: string; stamp: string | undefined } | undefined;
   return {
     /** As {@link withForeign}, but copies the database again only if its own file changed. The log is always copied. */
     read<T>(work: (foreign: Pick<ForeignDatabase, 'rows'>) => T): T {
       const size = checkedSize(file);
-      if (size > maxCopyBytes) return opened(path, path, size, [], work);
+      if (size > maxCopied) return opened(path, path, size, [], work);
       kept ??= { folder: makeTemporary('follow'), stamp: undefined };
       const copy = join(kept.folder, 'copy.db');
       // The index that an earlier reader left beside the copy belongs to the previous log.
