@@ -31,12 +31,6 @@ export interface ReadArtifactsOptions extends Pick<ReadShelf, 'db' | 'project' |
   readonly newName: () => string;
 }
 
-export interface ArtifactsOptions extends ReadArtifactsOptions {
-  readonly db: WritableDb;
-  /** Called when content is removed, so that others drop their copies of it. */
-  readonly onGone?: () => void;
-}
-
 const shelfWith = (packs: ReadShelf['packs'], { folder, behind, newName, ...rest }: ReadArtifactsOptions): ReadShelf => ({
   ...rest,
   packs,
@@ -56,8 +50,8 @@ export function openReadArtifacts(options: ReadArtifactsOptions) {
 
 export type Artifacts = ReturnType<typeof openArtifacts>;
 
-/** Opens the object store of a project. */
-export function openArtifacts(options: ArtifactsOptions) {
+/** Opens the object store of a project. `onGone` is called when content is removed, so that others drop their copies of it. */
+export function openArtifacts(options: ReadArtifactsOptions & { readonly db: WritableDb; readonly onGone?: () => void }) {
   const { db, project, onGone = () => {} } = options;
   const packs = openPacks(db, options.folder, options.newName, options.clock, options.behind);
   const shelf: Shelf = { ...shelfWith(packs, options), db, packs, onGone };

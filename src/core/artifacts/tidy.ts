@@ -9,15 +9,15 @@ const bytesAtOnce = 32 * 1024 * 1024;
 /** A block or pack is rewritten if a smaller share of it is in use. */
 const worthKeeping = 0.6;
 
-interface TidyOptions {
-  /** Returns free pages of the database to the disk. True by default. */
-  readonly shrink?: boolean;
-  /** Rewrites the database and every block and pack that contains garbage, so that no removed byte stays on the disk. */
-  readonly thorough?: boolean;
-}
-
-/** Rewrites blocks and packs that contain mostly garbage. */
-export function* tidy(shelf: Shelf, { shrink = true, thorough = false }: TidyOptions = {}): Generator<undefined, void> {
+/**
+ * Rewrites blocks and packs that contain mostly garbage.
+ * @param shrink returns free pages of the database to the disk.
+ * @param thorough rewrites the database and every block and pack that contains garbage, so that no removed byte stays on the disk.
+ */
+export function* tidy(
+  shelf: Shelf,
+  { shrink = true, thorough = false }: { readonly shrink?: boolean; readonly thorough?: boolean } = {},
+): Generator<undefined, void> {
   const share = thorough ? 1 : worthKeeping;
   while (emptySparseBlocks(shelf, share)) yield;
   for (const { no } of shelf.db.all<{ no: number }>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no, share)) yield;

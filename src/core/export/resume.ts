@@ -11,13 +11,6 @@ import { writeSession } from './context.js';
 
 export type Resumable = OutputOf<'export.resume'>;
 
-export interface ResumeInput extends InputOf<'export.resume'> {
-  /** Whether the command, and not the file, passes a prompt at the end to the agent. The default is true for a fork. */
-  readonly takesPrompt?: boolean | undefined;
-  /** Whether an agent that can start a session under a given id starts one with the first prompt of a fork. Then no file is written. */
-  readonly mayStart?: boolean | undefined;
-}
-
 interface Place {
   readonly root: string;
   readonly cwd: string;
@@ -106,15 +99,15 @@ export const resumedFormats: ReadonlySet<string> = new Set(Object.values(drivers
 
 /**
  * Writes a context into an agent's session folder: a new file with a new id. Without `agent` it is the agent that wrote the
- * context, or Claude Code if no agent did. If a fork ends with a prompt, the command passes the prompt, and the file does not contain it. With
- * `mayStart`, a fork of the first prompt writes no file: the command starts a session under the new id. Also returns the commands of `command` as words
+ * context, or Claude Code if no agent did. If a fork ends with a prompt, the command passes the prompt, and the file does not contain it,
+ * unless `takesPrompt` is false. With `mayStart`, a fork of the first prompt writes no file: the command starts a session under the new id. Also returns the commands of `command` as words
  * (programs and their arguments), and the folder to run them in: `cwd`, or the path of Windows for a folder of a Linux system inside it.
  * @throws BAD_REQUEST if no working directory is known or it is not absolute, or if the agent has no folder on this machine.
  */
 export function resumeIn(
   chain: ReadChain,
   roots: readonly AgentRoot[],
-  input: ResumeInput,
+  input: InputOf<'export.resume'> & { readonly takesPrompt?: boolean | undefined; readonly mayStart?: boolean | undefined },
   checkOutput: (path: string, sessionId: string) => void = () => {},
   system: System = thisSystem,
 ): Resumable & { readonly folder: string; readonly commands: readonly (readonly string[])[] } {

@@ -54,17 +54,13 @@ interface Limit {
   readonly limit?: number;
 }
 
-export interface OpenInside extends Limit {
-  readonly mode?: keyof typeof modes;
-}
-
 /**
  * Opens a regular file below `root`. The root itself may be a link or lie behind one. Refuses links below the root, which
  * could lead out of it, and FIFOs, devices and sockets, which could block.
  * @param path absolute, or relative to the root.
  * @throws FileRefused, and the error of the file system (ENOENT, EACCES ...).
  */
-export function openInside(root: string, path: string, { mode = 'read', limit }: OpenInside = {}): OpenedFile {
+export function openInside(root: string, path: string, { mode = 'read', limit }: Limit & { readonly mode?: keyof typeof modes } = {}): OpenedFile {
   const file = pathInside(root, path);
   return openRegular(file, entryInside(root, file), modes[mode] | noFollow, limit);
 }

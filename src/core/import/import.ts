@@ -46,12 +46,6 @@ export function joinResults(results: readonly FileResult[]): FileResult {
   };
 }
 
-/** How to import the conversations of a file that its agent may still write. */
-export interface HeldPortion extends Pick<Portion, 'last' | 'signed'> {
-  /** Returns the part of a conversation to import, or undefined. The file itself is stored once all conversations are imported completely. */
-  readonly part?: (format: ImportableFormat, member: Member) => Member | undefined;
-}
-
 /** Imports one conversation of a container. One that is too large is refused by name, and the others follow. */
 function importOne(chain: WriteChain, file: FoundFile, member: Member, how: Parameters<typeof importMember>[2]): FileResult {
   try {
@@ -64,14 +58,15 @@ function importOne(chain: WriteChain, file: FoundFile, member: Member, how: Para
 
 /**
  * Imports each conversation of a database or document like a file of its own, and stores the file itself if its format allows that.
- * Undefined for a file that holds no conversations.
+ * Undefined for a file that holds no conversations. For a file that its agent may still write, `part` returns the part of a conversation to import, or
+ * undefined; the file itself is stored once all conversations are imported completely.
  */
 export function importHolding(
   chain: WriteChain,
   found: FoundFile,
   asked: ImportableFormat | undefined,
   granularity: Granularity,
-  { part, ...portion }: HeldPortion = {},
+  { part, ...portion }: Pick<Portion, 'last' | 'signed'> & { readonly part?: (format: ImportableFormat, member: Member) => Member | undefined } = {},
 ): FileResult | undefined {
   const { root, path, members } = found;
   const located = { root, path };

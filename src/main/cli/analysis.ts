@@ -90,12 +90,6 @@ interface BlameOptions extends ProjectOptions, Omit<InputOf<'blame.notes'>, 'pat
   notes?: boolean;
 }
 
-interface FindingOptions extends ProjectOptions {
-  rule?: string;
-  session?: string;
-  rules?: boolean;
-}
-
 /** Adds `stemma blame`, which names the turn that wrote each line of a file, and `stemma findings`, which lists what rules find in all sessions. */
 export function addFindingCommands(program: Command): void {
   addProjectCommand(program, 'blame <path>', 'name the turn that wrote each line of a file, where recorded edits prove it')
@@ -141,7 +135,7 @@ function printBlame(spans: readonly BlameSpan[], lines: readonly string[]): void
       );
 }
 
-function showFindings({ rule, session, rules, ...options }: FindingOptions): Promise<void> {
+function showFindings({ rule, session, rules, ...options }: ProjectOptions & { rule?: string; session?: string; rules?: boolean }): Promise<void> {
   return withProject(options, async ({ client }) => {
     if (rules) {
       const listed = await client.finding.rules({});

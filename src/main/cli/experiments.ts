@@ -55,13 +55,7 @@ function runExperiment(experimentId: string, options: ProjectOptions & { case?: 
   });
 }
 
-interface ShowOptions extends ProjectOptions {
-  format: 'csv' | 'markdown';
-  output?: string;
-  raw?: true;
-}
-
-function showExperiment(experimentId: string, options: ShowOptions): Promise<void> {
+function showExperiment(experimentId: string, options: ProjectOptions & { format: 'csv' | 'markdown'; output?: string; raw?: true }): Promise<void> {
   return withProject(options, async ({ client }) => {
     if (options.json) return printJson(await client.experiment.get({ experimentId }));
     const table = await client.experiment.export({ experimentId, format: options.format, path: pathOption(options.output) });

@@ -42,13 +42,7 @@ interface ProviderOptions extends ProjectOptions {
   as?: string;
 }
 
-interface RerunOptions extends ProviderOptions {
-  samples: number;
-  edits?: string;
-  request?: string;
-}
-
-function rerun(commit: string, options: RerunOptions): Promise<void> {
+function rerun(commit: string, options: ProviderOptions & { samples: number; edits?: string; request?: string }): Promise<void> {
   return withStoppableProject(options, async ({ client, signal }) => {
     const { provider, model, samples, as: principal, json } = options;
     const edits = options.edits === undefined ? undefined : ((await readInput(options.edits)) as never);
@@ -60,14 +54,7 @@ function rerun(commit: string, options: RerunOptions): Promise<void> {
   });
 }
 
-interface WhatIfOptions extends ProviderOptions {
-  of?: string;
-  stopAt: DivergenceLimit;
-  turns?: number;
-  dryRun?: true;
-}
-
-function whatIf(commit: string, options: WhatIfOptions): Promise<void> {
+function whatIf(commit: string, options: ProviderOptions & { of?: string; stopAt: DivergenceLimit; turns?: number; dryRun?: true }): Promise<void> {
   return withStoppableProject(options, async ({ client, signal }) => {
     const { provider, model, stopAt, turns, as: principal, json } = options;
     const id = commitName(commit);

@@ -96,12 +96,7 @@ const addHubCommand = (program: Command, name: string, description: string): Com
     .option('--hub <hub/project>', 'the hub and the project on it, such as https://hub.example/web-shop (remembered on this machine)')
     .option(...tokenOption);
 
-interface FactsOptions extends HubOptions {
-  readonly to: string;
-  readonly data: string;
-}
-
-async function writeFacts(from: string, { to, data, ...options }: FactsOptions): Promise<void> {
+async function writeFacts(from: string, { to, data, ...options }: HubOptions & { readonly to: string; readonly data: string }): Promise<void> {
   const { token = tokenOf(options), hub, project } = parseAddress(from);
   const { exportFacts } = await import('../hub/index.js');
   const written = await exportFacts({ hub, project, token, to, data: resolve(data), dataDir: findDataDir() });

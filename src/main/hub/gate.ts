@@ -1,15 +1,5 @@
 import { StemmaError } from '../../core/base/index.js';
 
-/** Limits of what one caller may cost. Cost is the time that the calls of a caller take, because the number of calls says little about it. */
-export interface GateLimits {
-  /** Calls of one caller that run at the same time, and those that wait for them. */
-  readonly running: number;
-  readonly waiting: number;
-  /** Milliseconds of work that a caller may use at once, and how many it gets back in each millisecond. */
-  readonly budgetMs: number;
-  readonly refill: number;
-}
-
 interface Caller {
   running: number;
   readonly queue: (() => void)[];
@@ -20,8 +10,16 @@ interface Caller {
 /** The most callers to remember. Those that are idle and have their whole budget are forgotten first. */
 const maxCallers = 10_000;
 
-/** Opens a gate. `clock` returns milliseconds. */
-export function openGate(limits: GateLimits, clock: () => number = () => performance.now()) {
+/**
+ * Opens a gate. It limits what one caller may cost: the time that its calls take, because the number of calls says little about it.
+ * @param limits the calls of one caller that run at the same time, and those that wait for them; the milliseconds of work that a caller may use at
+ * once, and how many it gets back in each millisecond.
+ * @param clock returns milliseconds.
+ */
+export function openGate(
+  limits: { readonly running: number; readonly waiting: number; readonly budgetMs: number; readonly refill: number },
+  clock: () => number = () => performance.now(),
+) {
   const callers = new Map<string, Caller>();
   const callerAt = (name: string): Caller => {
     const now = clock();

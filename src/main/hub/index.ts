@@ -9,5 +9,5 @@ export { migrations } from './migrations/index.js';
 export { openHubObjects } from './objects.js';
 export { type Oidc, openOidc } from './oidc.js';
 export { removeExpired } from './retention.js';
-export { firstToken, type RequestEntry, type RunningHub, serveHub } from './server.js';
+export { firstToken, type RunningHub, serveHub } from './server.js';
 export { startHub } from './start.js';

@@ -34,17 +34,9 @@ export interface HubOptions {
   /** What a connection that does not get ahead is allowed. */
   readonly slow?: SlowLimits | undefined;
   /** Called for each answered request. The line contains no content. */
-  readonly onRequest?: ((entry: RequestEntry) => void) | undefined;
+  readonly onRequest?: ((entry: { readonly at: string; readonly path: string; readonly status: number; readonly ms: number }) => void) | undefined;
   /** Called after the certificate was read again, with the problem if that failed. */
   readonly onCertificate?: ((problem: string | undefined) => void) | undefined;
-}
-
-/** A line of the hub's log. */
-export interface RequestEntry {
-  readonly at: string;
-  readonly path: string;
-  readonly status: number;
-  readonly ms: number;
 }
 
 /**

@@ -1,11 +1,5 @@
 import { isBounded, type JsonBounds } from '../../core/base/index.js';
 
-/** The most parts of a form, and the most of its JSON. */
-interface BodyBounds {
-  readonly parts: number;
-  readonly json: JsonBounds;
-}
-
 const form = /^multipart\/form-data; ?boundary=(?:"([\w'()+,./:=?-]{1,70})"|([\w'()+,./:=?-]{1,70}))$/i;
 const ofFile = /(?:^|\r\n)content-disposition: ?form-data; ?name="[^"\r\n]*"; ?filename="/i;
 
@@ -13,7 +7,7 @@ const ofFile = /(?:^|\r\n)content-disposition: ?form-data; ?name="[^"\r\n]*"; ?f
  * Why a body of a call may cost too much: deep JSON exhausts the stack, and many values exhaust the memory. Look before anything parses it. Undefined
  * if it may be parsed. Files in a form are parcels, which are checked when they are unpacked.
  */
-export function excessIn(bytes: Buffer, type: string, { parts, json }: BodyBounds): string | undefined {
+export function excessIn(bytes: Buffer, type: string, { parts, json }: { readonly parts: number; readonly json: JsonBounds }): string | undefined {
   const excess = `it is nested more than ${json.levels} levels deep, or has too many values`;
   if (/urlencoded/i.test(type)) return 'it is neither JSON nor a form with parts';
   if (!/^\s*multipart\//i.test(type)) return isBounded(bytes, json) ? undefined : excess;

@@ -15,15 +15,8 @@ export const printPart = (text: string): void => write(process.stdout, block(tex
 /** Prints one JSON document on a line of its own. Control characters are `\u` escapes: the document means the same and harms no terminal. */
 export const printJson = (value: unknown): void => void process.stdout.write(`${escapeJson(JSON.stringify(value ?? null))}\n`);
 
-export interface ExactOptions {
-  /** Write the exact bytes to a terminal too. */
-  readonly raw?: boolean | undefined;
-  /** True if the content is JSON: it is then escaped so that it stays the same document on a terminal. */
-  readonly json?: boolean;
-}
-
-/** Writes the exact bytes to a file or a pipe. A terminal gets them escaped, unless `raw` is set. */
-export function printExact(content: string | Uint8Array, { raw, json }: ExactOptions = {}): void {
+/** Writes the exact bytes to a file or a pipe. A terminal gets them escaped, unless `raw` is set; JSON (`json`) stays the same document there. */
+export function printExact(content: string | Uint8Array, { raw, json }: { readonly raw?: boolean | undefined; readonly json?: boolean } = {}): void {
   if (raw || !process.stdout.isTTY) return void process.stdout.write(content);
   const text = typeof content === 'string' ? content : Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8');
   process.stdout.write(json ? escapeJson(text) : escapeLines(text));

@@ -26,15 +26,6 @@ interface RecordsFile {
   readonly format: string;
 }
 
-interface RecordsInput extends RecordsFile {
-  /** Lines before this byte were stored earlier. */
-  readonly from: number;
-  /** The source's row, if an earlier state of the file was imported. */
-  readonly source: number | undefined;
-  /** The records of a new file that were read before the transaction. */
-  readonly read?: ReadCalls | undefined;
-}
-
 export type ReadCalls = NonNullable<ReturnType<typeof readFrom>>;
 
 /** Bytes of a file that are searched for records before the transaction. A runtime that records its calls records the first ones too. */
@@ -55,8 +46,15 @@ function readFrom({ bytes, whole, format }: RecordsFile, from: number, open?: Re
   return { file, records, resolver: openResolver(file, from, records) };
 }
 
-/** Stores a transcript's request records once, each checked by its hash. Call it in the import's transaction. Undefined without records. */
-export function takeRecords(chain: WriteChain, input: RecordsInput) {
+/**
+ * Stores a transcript's request records once, each checked by its hash. Call it in the import's transaction. Undefined without records.
+ * @param input `from`: lines before this byte were stored earlier. `source`: the source's row, if an earlier state of the file was imported. `read`:
+ * the records of a new file that were read before the transaction.
+ */
+export function takeRecords(
+  chain: WriteChain,
+  input: RecordsFile & { readonly from: number; readonly source: number | undefined; readonly read?: ReadCalls | undefined },
+) {
   const { from, source } = input;
   const open = source === undefined ? new Map<string, OpenRequest>() : openRequests(chain, source);
   const read = input.read ?? readFrom(input, from, open);
