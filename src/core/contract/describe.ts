@@ -17,23 +17,17 @@ export interface JsonSchema {
   readonly allOf?: readonly JsonSchema[];
 }
 
-/** A procedure with its description and the schemas of its input and output. */
-export interface ProcedureDescription {
-  readonly description: string;
-  readonly input: JsonSchema;
-  readonly output: JsonSchema;
-  /** The schema of each event, for a procedure that streams. `output` is then the result at the end of the stream. */
-  readonly event?: JsonSchema;
-}
-
 /** The names of all procedures of a contract: `context.show`. */
 export function procedureNames(node: object, path: readonly string[] = []): string[] {
   if (isContractProcedure(node)) return [path.join('.')];
   return Object.entries(node).flatMap(([name, below]) => procedureNames(below, [...path, name]));
 }
 
-/** Describes a procedure by its name, or returns undefined if the contract has none of this name. */
-export function describeProcedure(contract: object, name: string): ProcedureDescription | undefined {
+/**
+ * Describes a procedure by its name, or returns undefined if the contract has none of this name. For a procedure that streams, `event` is the schema
+ * of each event, and `output` that of the result at the end of the stream.
+ */
+export function describeProcedure(contract: object, name: string) {
   const node = name.split('.').reduce<unknown>((at, part) => (isObject(at) && Object.hasOwn(at, part) ? at[part] : undefined), contract);
   if (!isContractProcedure(node)) return undefined;
   const { inputSchema, outputSchema, route } = (node as AnyContractProcedure)['~orpc'];

@@ -23,22 +23,16 @@ export interface Issue {
   readonly errors?: readonly (readonly Issue[])[];
 }
 
-/** A refused input: the path of the field, and a sentence with its value and what would be right. */
-export interface InvalidField {
-  readonly field: string;
-  readonly message: string;
-}
-
 /**
- * Describes why an input does not fit its schema. An unknown field comes first, because a misspelled field is often the reason why another
- * one is missing.
+ * Describes why an input does not fit its schema: the path of the field, and a sentence with its value and what would be right. An unknown field
+ * comes first, because a misspelled field is often the reason why another one is missing.
  * @param fieldsAt the names of the fields that the schema has at a path.
  */
 export function describeInvalid(
   issues: readonly Issue[],
   input: unknown,
   fieldsAt: (path: readonly string[]) => readonly string[] = () => [],
-): InvalidField {
+): { readonly field: string; readonly message: string } {
   const issue = issues.find(({ keys }) => keys) ?? issues[0] ?? { message: 'The input does not fit' };
   const nearest = withinUnion(issue);
   const path = readPath(nearest);

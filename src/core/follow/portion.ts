@@ -1,14 +1,6 @@
 import type { ImportableFormat, Lines, Member, Progress } from '../formats/index.js';
 import type { GrowthOptions, TranscriptGrowth } from './growth.js';
 
-/** The part of a conversation to import now, and facts about the rest. */
-interface ConversationPortion extends Pick<TranscriptGrowth, 'open' | 'rests'> {
-  /** The conversation up to its last complete turn. Undefined if no turn is complete. */
-  readonly member: Member | undefined;
-  /** Changes with every turn that becomes complete. */
-  readonly last: string | undefined;
-}
-
 /** The progress of a format that does not mark the ends of turns: everything is imported after a moment without changes. */
 export const unknownProgress = (length: number): Progress => ({ settled: 0, resting: length, open: length > 0, ended: false });
 
@@ -19,12 +11,15 @@ export function lengthToImport({ settled, resting, open }: Progress, length: num
   return what === 'settled' ? settled : Math.max(settled, resting);
 }
 
-/** The complete turns of a conversation that its agent still writes. All of it if the session is over or the turn in progress is wanted too. */
+/**
+ * The complete turns of a conversation that its agent still writes, or undefined if no turn is complete. All of it if the session is over or the turn
+ * in progress is wanted too. `last` changes with every turn that becomes complete.
+ */
 export function portionOf(
   format: ImportableFormat,
   member: Member,
   { what, granularity }: Pick<GrowthOptions, 'what' | 'granularity'>,
-): ConversationPortion {
+): Pick<TranscriptGrowth, 'open' | 'rests'> & { readonly member: Member | undefined; readonly last: string | undefined } {
   const isOver = what === 'all' || what === 'end';
   if (isOver) return { member, last: undefined, open: false, rests: false };
   const told = member.over?.(granularity);

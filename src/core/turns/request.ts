@@ -14,7 +14,7 @@ export interface ModelQuestion {
   readonly wire?: Wire | undefined;
   readonly model: string | undefined;
   /** How the context differs from the sent context: replaced texts, or `anything`. */
-  readonly edited: readonly Replaced[] | 'anything';
+  readonly edited: readonly { readonly before: string; readonly after: string }[] | 'anything';
   /** Changes to the system prompt, tools and settings. */
   readonly request?: RequestEdits | undefined;
   /** The texts of the system messages that the composer made. They replace the recorded system prompt. */
@@ -24,11 +24,6 @@ export interface ModelQuestion {
 }
 
 const defaultModel = 'claude-sonnet-4-5';
-
-export interface Replaced {
-  readonly before: string;
-  readonly after: string;
-}
 
 /** Builds the request around the messages from the turn's first call, converted to the wire format, with the changes. */
 export function questionOf(

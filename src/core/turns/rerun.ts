@@ -14,20 +14,14 @@ interface Rerun extends InputOf<'turn.rerun'> {
   readonly made?: ((sample: number, commit: ContextId) => void) | undefined;
 }
 
-interface Reran {
-  /** One branch on `base` per reply. */
-  readonly commits: ContextId[];
-  /** The edited input of the turn; the turn itself if nothing is stored. */
-  readonly base: ContextId;
-}
-
 /** Maximum number of parallel calls, because providers limit them. */
 const atOnce = 4;
 
 /**
  * Runs a turn again: sends its edited input to a provider, and each reply becomes a branch. Tool calls that the turn also made get their recorded
  * results. For other calls, a person is asked, or the run stops and leaves the call open. A failed or stopped sample makes no branch. Without `keep`,
- * the recorded reply is shown and nothing is stored.
+ * the recorded reply is shown and nothing is stored. Returns one branch per reply on `base`, which is the edited input, or the turn itself if nothing is
+ * stored.
  * @throws BAD_REQUEST for an unknown provider, or for edits with the provider `recorded`; the first sample's error if all fail.
  */
 export async function* rerunTurn(
@@ -36,7 +30,7 @@ export async function* rerunTurn(
   providers: readonly ModelProvider[],
   signal?: AbortSignal,
   questions?: Questions,
-): AsyncGenerator<ReplyPart, Reran> {
+): AsyncGenerator<ReplyPart, { readonly commits: ContextId[]; readonly base: ContextId }> {
   const row = findCommit(chain, input.turnId, 'turnId');
   const own = deltaEntries(chain, row);
   const given = ownInput(own);

@@ -89,15 +89,8 @@ function formatMember(wire: Wire, value: Json): JsonObject {
   }
 }
 
-/** Which tools the model may or must call. */
-interface Choice {
-  readonly mode: 'auto' | 'none' | 'required';
-  /** The only tool that it must call. */
-  readonly name?: string | undefined;
-}
-
-/** Reads a tool choice in the form of any provider; undefined for an unknown form. */
-function choiceIn(value: unknown): Choice | undefined {
+/** Reads a tool choice in the form of any provider; undefined for an unknown form. `name`: the only tool that the model must call. */
+function choiceIn(value: unknown): { readonly mode: 'auto' | 'none' | 'required'; readonly name?: string | undefined } | undefined {
   const type = typeof value === 'string' ? value : stringAt(value, 'type');
   const name = stringAt(value, 'name') ?? (isObject(value) ? stringAt(value.function, 'name') : undefined);
   if (name !== undefined && (type === 'tool' || type === 'function')) return { mode: 'required', name };

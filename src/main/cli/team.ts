@@ -17,9 +17,6 @@ interface HubOptions extends ProjectOptions {
 }
 
 type Push = InputOf<'team.push'>;
-interface PushOptions extends HubOptions, Omit<Push, 'select'>, NonNullable<Push['select']> {
-  readonly watch?: boolean;
-}
 
 const tokenOption = [
   '--token <token>',
@@ -160,7 +157,7 @@ function printRefused(refused: readonly { readonly kind: string; readonly key: s
   for (const { kind, key, reason } of refused) printText(line`${red(what)} ${kind} ${key}: ${reason}`);
 }
 
-async function pushProject(options: PushOptions): Promise<void> {
+async function pushProject(options: HubOptions & Omit<Push, 'select'> & NonNullable<Push['select']> & { readonly watch?: boolean }): Promise<void> {
   const { repository, tag, branch, sources, preview, redact, watch } = options;
   const hasSelection = [repository, tag, branch].some((each) => each !== undefined);
   const input = { ...(hasSelection && { select: { repository, tag, branch } }), sources, preview, redact };

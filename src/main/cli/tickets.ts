@@ -168,15 +168,9 @@ function printStart({ contextId: from, reason: why, choices }: OutputOf<'ticket.
     printText(dim(`or ${contextId}  ${reason.replaceAll('_', ' ')}${known ? '' : ', not in this project'}`));
 }
 
-interface EventOptions extends ProjectOptions {
-  after?: number;
-  ticket?: string;
-  who?: string;
-  state: TicketEvent['state'][];
-  follow?: boolean;
-}
-
-function showEvents(options: EventOptions): Promise<void> {
+function showEvents(
+  options: ProjectOptions & { after?: number; ticket?: string; who?: string; state: TicketEvent['state'][]; follow?: boolean },
+): Promise<void> {
   return withStoppableProject(options, async ({ client, signal }) => {
     const { ticket: ticketId, who, state } = options;
     let { after } = options;

@@ -15,12 +15,6 @@ interface RefusedCall {
 /** Notes refused calls in the audit log. Equal refusals of one caller within a minute are two lines: the first, and the number of the others. */
 export type Refusals = ReturnType<typeof openRefusals>;
 
-interface Waiting {
-  readonly write: (count: number) => Promise<void>;
-  count: number;
-  readonly timer: NodeJS.Timeout;
-}
-
 const windowMs = 60_000;
 /** The most different refusals within a minute. Further ones are not noted, because a caller could invent them. */
 const maxWaiting = 1_000;
@@ -30,7 +24,7 @@ const shortened = (text: string | undefined): string | undefined => text?.slice(
 
 /** Opens the notes. A note that cannot be written does not change the answer to the call. */
 export function openRefusals({ all }: HubDatabase) {
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, { readonly write: (count: number) => Promise<void>; count: number; readonly timer: NodeJS.Timeout }>();
   const write = async ({ holder, procedure, ...call }: RefusedCall, project: number | null, count: number): Promise<void> => {
     const what = [call.code, call.field, call.address].filter((each) => each !== undefined).join(' ');
     await addToAudit(all, { project, by: holder?.name ?? 'unknown', action: `refused ${procedure}`, count, what }).catch(() => {});

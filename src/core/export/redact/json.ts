@@ -61,18 +61,12 @@ function nameOfNext(json: string, before: readonly JsonString[], from: number, t
   return isNamed ? nameBeside(beside.text) : last.text;
 }
 
-/** An object or a list of the JSON, while it is open. */
-interface Container {
-  readonly names: Set<string>;
-  readonly seals: { readonly at: number; readonly name: string }[];
-  isChanged: boolean;
-}
-
 /** Seals of objects that change, by their index among the strings. Such seals contain the removed content in encrypted form. */
 function brokenSeals(json: string, strings: readonly JsonString[], changed: readonly string[], seals: Seals): ReadonlyMap<number, string | null> {
   const broken = new Map<number, string | null>();
   if (!Object.keys(seals).some((seal) => json.includes(`"${seal}"`))) return broken;
-  const open: Container[] = [];
+  // The objects and lists that are open.
+  const open: { readonly names: Set<string>; readonly seals: { readonly at: number; readonly name: string }[]; isChanged: boolean }[] = [];
   const close = (): void => {
     const done = open.pop();
     for (const { at, name } of done?.seals ?? []) {

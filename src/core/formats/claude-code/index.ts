@@ -18,7 +18,7 @@ import { firstTextOf, isChained, readContent, readTime, roleInTree, titleIn, wri
 import { cutLines, writeEntries } from './write.js';
 
 export { countsOfUsage } from './calls.js';
-export { type AgentMeta, agentIn } from './parse-agents.js';
+export { agentIn } from './parse-agents.js';
 
 export const claudeCode = {
   id: formatId,

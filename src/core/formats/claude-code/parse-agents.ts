@@ -2,14 +2,8 @@ import { type JsonObject, stringAt } from '../../base/index.js';
 import { bufferOf, scanLines } from './parse-lines.js';
 import { agentCallsOf, resultIdsOf } from './schema.js';
 
-/** The metadata file that newer versions write next to a subagent's file. */
-export interface AgentMeta {
-  readonly toolUseId: string;
-  readonly agentType?: string;
-}
-
 /** Finds the call in a session's file that started the subagent, for subagent files without a metadata file. */
-export function agentIn(session: Uint8Array, agentId: string): AgentMeta | undefined {
+export function agentIn(session: Uint8Array, agentId: string): { readonly toolUseId: string; readonly agentType?: string } | undefined {
   const answer = linesWith(session, JSON.stringify(agentId)).find(
     (record) => record.type === 'user' && stringAt(record.toolUseResult, 'agentId') === agentId,
   );

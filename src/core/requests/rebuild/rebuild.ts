@@ -67,7 +67,8 @@ export function openRebuilder(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
   const { db, artifacts } = chain;
   const reader = messageReader(chain);
   const read = onceFor((no: ArtifactNo) => artifacts.read(no));
-  const states = recent<number, HashState>(remembered);
+  // The hashes of bodies up to their first `count` messages, none of which is marked. Calls that continue a body start from its hash.
+  const states = recent<number, { readonly head: string; readonly count: number; readonly hash: Hash }>(remembered);
   const lists = recent<number, readonly number[]>(remembered);
   const parts = new Map<string, Part>();
 
@@ -174,13 +175,6 @@ function withoutHead(members: ReadonlyMap<string, BodyMember>, { layout, head }:
   const system = members.get(layout.system)?.value;
   if (head.length === 0 || !Array.isArray(system)) return members;
   return new Map([...members, [layout.system, wrapMember(system.slice(head.length))]]);
-}
-
-/** The hash of a body up to its first `count` messages, none of which is marked. Calls that continue this one start from it. */
-interface HashState {
-  readonly head: string;
-  readonly count: number;
-  readonly hash: Hash;
 }
 
 /** A part of a shape, and its first mark whose path does not exist in it. */
