@@ -45,9 +45,7 @@ function verifiedRows(shelf: ReadShelf, first: number, last: number): { readonly
   // Reads all hashes as one text, because a buffer for each costs as much as reading the content.
   const hex = shelf.db.one<{ hex: string | null }>(
     `SELECT group_concat(digits, '') AS hex FROM (SELECT hex(hash) AS digits FROM artifact WHERE ${among})`,
-    first,
-    last,
-    shelf.project,
+    [first, last, shelf.project],
   )?.hex;
   const hashes = Buffer.from(hex ?? '', 'hex');
   return rows.filter(({ data }, place) => hasHash(data, hashes, place * hashLength));

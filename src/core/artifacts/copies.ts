@@ -60,9 +60,7 @@ export function copiesToRead(shelf: ReadShelf) {
     evictedFrom: (no: ArtifactNo, limit: number, bytes = Number.POSITIVE_INFINITY): Held[] => {
       const near = db.all<{ no: ArtifactNo; hash: Buffer; size: number }>(
         "SELECT no, hash, size FROM artifact WHERE no BETWEEN ? AND ? AND project = ? AND gone = 'evicted' ORDER BY no",
-        no,
-        no + limit - 1,
-        project,
+        [no, no + limit - 1, project],
       );
       let total = 0;
       const cut = near.findIndex(({ size }) => {
@@ -98,19 +96,16 @@ export function copiesIn(shelf: Shelf) {
         for (const no of nos)
           db.run(
             'INSERT OR IGNORE INTO replicaCopy (artifact, replica, project, at) SELECT no, ?, project, ? FROM artifact WHERE no = ? AND key >= 0',
-            replica,
-            shelf.clock(),
-            no,
+            [replica, shelf.clock(), no],
           );
       }),
     forget: (replica: string): void => void db.run('DELETE FROM replicaCopy WHERE replica = ? AND project = ?', replica, project),
     /** Forgets the recorded copies of objects that the project itself still holds, so that they are copied again. */
     doubt: (replica: string): void =>
-      void db.run(
-        'DELETE FROM replicaCopy WHERE replica = ? AND project = ? AND artifact IN (SELECT no FROM artifact WHERE gone IS NULL)',
+      void db.run('DELETE FROM replicaCopy WHERE replica = ? AND project = ? AND artifact IN (SELECT no FROM artifact WHERE gone IS NULL)', [
         replica,
         project,
-      ),
+      ]),
     /** Adds objects that only a replica holds; reading one fetches it. Does not change objects that the project knows. */
     expect: (replica: string, objects: readonly Expected[]): void =>
       db.transaction(() => {

@@ -78,8 +78,7 @@ function plan(shelf: Shelf, options: GcOptions): GcResult {
     const { count, bytes } = shelf.db.one<{ count: number; bytes: number }>(
       `SELECT COUNT(*) FILTER (WHERE ${isObject} AND ${isUnreachable}) AS count, IFNULL(SUM(storedSize), 0) AS bytes FROM artifact
         WHERE project = ? AND (${isUnreachable} OR ${isDue})`,
-      shelf.project,
-      shelf.clock(),
+      [shelf.project, shelf.clock()],
     ) ?? { count: 0, bytes: 0 };
     const { budgetBytes = Number.MAX_SAFE_INTEGER, replicas = [] } = options;
     const most = Math.min(cacheBudget, Math.max(0, budgetBytes - storedBytes(shelf) + bytes));
@@ -273,8 +272,7 @@ function shrinkTo(shelf: Shelf, budget: number, replicas: readonly string[], pla
       `SELECT no, storedSize, IFNULL(touchedAt, createdAt) AS usedAt FROM artifact
         WHERE project = ? AND policy = 'default' AND ${isStoredSql}${isPlan ? ` AND NOT (${isUnreachable})` : ''}
           AND no IN (SELECT artifact FROM replicaCopy WHERE replica IN (SELECT value FROM json_each(?)))`,
-      project,
-      JSON.stringify(replicas),
+      [project, JSON.stringify(replicas)],
     )
     .sort((a, b) => (shelf.used?.get(a.no) ?? a.usedAt) - (shelf.used?.get(b.no) ?? b.usedAt));
   db.transaction(() => {

@@ -28,9 +28,7 @@ export function putInParts(shelf: Shelf, ref: ArtifactRef, parts: Iterable<Uint8
     const list = encodeChunks(chunks, hash);
     shelf.db.run(
       'UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, block = NULL, blockStart = NULL, chunks = ?, storedSize = ?, gone = NULL WHERE no = ?',
-      list,
-      list.length,
-      made.no,
+      [list, list.length, made.no],
     );
     return { ...made, storedSize: list.length };
   });

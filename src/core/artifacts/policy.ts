@@ -13,14 +13,13 @@ export function setPolicy(shelf: Shelf, no: ArtifactNo, policy: Policy, ttlSecon
     throw badRequest('ttlSeconds', `an ephemeral object needs ttlSeconds between 1 and ${maxTtlSeconds}`);
   if (policy !== 'ephemeral' && ttlSeconds !== undefined) throw badRequest('ttlSeconds', `only ephemeral objects expire; the policy is ${policy}`);
   keep(shelf, no);
-  shelf.db.run(
-    'UPDATE artifact SET policy = ?, expiresAt = ?, touchedAt = ? WHERE no = ? AND project = ?',
+  shelf.db.run('UPDATE artifact SET policy = ?, expiresAt = ?, touchedAt = ? WHERE no = ? AND project = ?', [
     policy,
     ttlSeconds === undefined ? null : shelf.clock() + ttlSeconds * 1_000,
     shelf.clock(),
     no,
     shelf.project,
-  );
+  ]);
 }
 
 /** Makes the content of an object durable before a commit refers to it: a cache becomes a stored object. */

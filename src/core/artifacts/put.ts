@@ -107,10 +107,7 @@ export function restore(shelf: Shelf, no: ArtifactNo, bytes: Uint8Array, bulk = 
   shelf.db.run(
     `UPDATE artifact SET data = ?, pack = ?, packStart = ?, block = NULL, blockStart = NULL, chunks = NULL, encoding = 0, storedSize = size, gone = NULL
       WHERE no = ?`,
-    place.data ?? null,
-    place.pack ?? null,
-    place.start ?? null,
-    no,
+    [place.data ?? null, place.pack ?? null, place.start ?? null, no],
   );
 }
 
@@ -128,13 +125,12 @@ function refresh(shelf: Shelf, row: ObjectRow, options: PutOptions, expiresAt: n
   const contentType = row.contentType === chunkType ? options.contentType : row.contentType;
   const isFresh = now - (row.touchedAt ?? row.createdAt) < graceMs / 2;
   if (isHere && isFresh && policy === row.policy && until === row.expiresAt && stored === row.labels && contentType === row.contentType) return;
-  shelf.db.run(
-    'UPDATE artifact SET policy = ?, expiresAt = ?, labels = ?, contentType = ?, touchedAt = ? WHERE no = ?',
+  shelf.db.run('UPDATE artifact SET policy = ?, expiresAt = ?, labels = ?, contentType = ?, touchedAt = ? WHERE no = ?', [
     policy,
     until,
     stored,
     contentType,
     now,
     row.no,
-  );
+  ]);
 }

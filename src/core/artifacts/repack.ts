@@ -84,8 +84,7 @@ function rowsOfStep(shelf: Shelf, until: number): ContentRow[] {
   let hasMore = false;
   for (const row of shelf.db.each<ContentRow & { createdAt: number; contentType: string }>(
     `SELECT ${contentColumns}, createdAt, contentType FROM artifact WHERE no > ? AND project = ? ORDER BY no LIMIT ${rowsAtOnce}`,
-    readProgress(shelf, 'repack'),
-    shelf.project,
+    [readProgress(shelf, 'repack'), shelf.project],
   )) {
     // Chunks are new rows of old objects, so their age does not matter.
     if (row.createdAt > until && row.contentType !== chunkType) break;
@@ -136,13 +135,12 @@ function packGroup(shelf: Shelf, group: readonly ContentRow[]): number {
   let start = 0;
   for (const { row } of sound) {
     const share = shareOf(stored.length, { start, end: start + row.size, of: size });
-    db.run(
-      'UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, block = ?, blockStart = ?, storedSize = ? WHERE no = ?',
+    db.run('UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, block = ?, blockStart = ?, storedSize = ? WHERE no = ?', [
       block,
       start,
       share,
       row.no,
-    );
+    ]);
     start += row.size;
   }
   return lost + stored.length;

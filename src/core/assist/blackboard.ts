@@ -52,6 +52,5 @@ const nearest = (chain: ReadChain, seq: CommitSeq): Row | undefined =>
        UNION ALL SELECT c.seq, c.parent, c.depth, far + 1 FROM up JOIN commits c ON c.seq = up.parent AND c.depth < up.depth)
      SELECT c.id, b.at, b.state, b.contexts FROM up CROSS JOIN blackboard b ON b.context = up.seq JOIN commits c ON c.seq = up.seq
       WHERE b.project = ? ORDER BY up.far, b.no DESC LIMIT 1`,
-    seq,
-    chain.project,
+    [seq, chain.project],
   );

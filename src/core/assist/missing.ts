@@ -23,8 +23,7 @@ export function versionsOfCommit(chain: ReadChain, id: ContextId): OutputOf<'con
   const row = findCommit(chain, id);
   const rows = chain.db.all<{ at: number; author: string | null; summary: string | null; tags: string | null }>(
     'SELECT at, author, summary, tags FROM contextVersion WHERE context = ? AND project = ? ORDER BY no',
-    row.seq,
-    chain.project,
+    [row.seq, chain.project],
   );
   return rows.map(({ at, author, summary, tags }, place) => {
     const next = rows[place + 1] ?? row;

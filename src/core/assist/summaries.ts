@@ -56,9 +56,7 @@ function* batches(chain: ReadChain): Generator<ContextId[]> {
   for (let last = 0; ; ) {
     const rows = chain.db.all<{ seq: CommitSeq; id: ContextId }>(
       'SELECT seq, id FROM commits WHERE +project = ? AND summary IS NULL AND seq > ? ORDER BY seq LIMIT ?',
-      chain.project,
-      last,
-      batchSize,
+      [chain.project, last, batchSize],
     );
     const end = rows.at(-1);
     if (!end) return;

@@ -135,7 +135,5 @@ export function openSummarizer(
 const nextMissing = (chain: ReadChain, without: ReadonlySet<ContextId>, limit: number): ContextId[] =>
   chain.db.column(
     'SELECT id FROM commits WHERE +project = ? AND summary IS NULL AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?',
-    chain.project,
-    JSON.stringify([...without]),
-    limit,
+    [chain.project, JSON.stringify([...without]), limit],
   );

@@ -73,9 +73,7 @@ function refuseSecondResult(chain: ReadChain, draft: CardDraft): void {
   if (draft.type !== 'tool.result' || draft.toolCallId === null || draft.entryKey !== null) return;
   const other = chain.db.one<{ cardId: string }>(
     "SELECT cardId FROM card WHERE project = ? AND toolCallId = ? AND type = 'tool.result' AND entryKey IS NULL AND cardId <> ?",
-    chain.project,
-    draft.toolCallId,
-    draft.cardId,
+    [chain.project, draft.toolCallId, draft.cardId],
   );
   if (other)
     throw conflict(`The tool call ${draft.toolCallId} has its result in card ${other.cardId}. Repair that card instead.`, {
@@ -115,8 +113,7 @@ export function cardHistory(chain: ReadChain, cardId: string): CardVersion[] {
   const { no } = readCard(chain, cardId);
   const rows = chain.db.all<{ at: number; author: string | null; what: CardVersion['what']; before: string }>(
     'SELECT at, author, what, before FROM cardVersion WHERE card = ? AND project = ? ORDER BY no',
-    no,
-    chain.project,
+    [no, chain.project],
   );
   return rows.map(({ at, author, what, before: stored }) => {
     const before = JSON.parse(stored) as Before;

@@ -48,13 +48,12 @@ export function insertBox(
 }
 
 const insertPart = (chain: WriteChain, box: number, cardIds: readonly string[]): unknown =>
-  chain.db.run(
-    'INSERT INTO boxPart (box, place, project, cardIds) SELECT ?, COALESCE(MAX(place) + 1, 0), ?, ? FROM boxPart WHERE box = ?',
+  chain.db.run('INSERT INTO boxPart (box, place, project, cardIds) SELECT ?, COALESCE(MAX(place) + 1, 0), ?, ? FROM boxPart WHERE box = ?', [
     box,
     chain.project,
     JSON.stringify(cardIds),
     box,
-  );
+  ]);
 
 /**
  * Appends cards. A card that the box has already keeps its first position (B7).
@@ -94,8 +93,7 @@ const writerOf = (chain: ReadChain, box: number): { readonly agentId: string; re
   chain.db.one(
     `SELECT a.agentId, t.agentTurnId FROM agentTurn t JOIN agent a ON a.no = t.agent
       WHERE t.project = ? AND t.output = ? AND t.status IN ('dispatched', 'running', 'suspended') LIMIT 1`,
-    chain.project,
-    box,
+    [chain.project, box],
   );
 
 /** Creates a box that replaces another one. The old box stays, and the new one links to it. @throws NOT_FOUND for an unknown box or card. */

@@ -43,8 +43,7 @@ export function getBox(chain: ReadChain, boxId: string): Box {
   const row = chain.db.one<{ createdAt: number; updatedAt: number; packed: string | null; replaces: string | null; replacedBy: string | null }>(
     `SELECT b.createdAt, b.updatedAt, b.packed, o.boxId AS replaces, (SELECT boxId FROM box WHERE replaces = b.no ORDER BY no DESC LIMIT 1) AS replacedBy
        FROM box b LEFT JOIN box o ON o.no = b.replaces WHERE b.no = ? AND b.project = ?`,
-    no,
-    chain.project,
+    [no, chain.project],
   );
   if (!row) throw new Error(`Box ${boxId} was deleted while it was read.`);
   return {
@@ -157,9 +156,7 @@ export function listBoxes(chain: ReadChain, page: InputOf<'box.list'>): { total:
   const rows = chain.db.all<{ no: number; boxId: string; createdAt: number; updatedAt: number; readers: number; replaces: string | null }>(
     `SELECT b.no, b.boxId, b.createdAt, b.updatedAt, b.readers, o.boxId AS replaces FROM box b LEFT JOIN box o ON o.no = b.replaces
       WHERE b.project = ? ORDER BY b.updatedAt DESC, b.no DESC LIMIT ? OFFSET ?`,
-    chain.project,
-    page.limit ?? defaultLimit,
-    page.offset ?? 0,
+    [chain.project, page.limit ?? defaultLimit, page.offset ?? 0],
   );
   const boxes = rows.map((row): BoxRow => {
     const ids = idsAt(chain, row.no);

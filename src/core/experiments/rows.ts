@@ -166,6 +166,5 @@ export function toRow(chain: ReadChain, stored: StoredExperiment): ExperimentRow
 export const newestVersion = ({ db, project }: ReadChain, experimentId: string): number | undefined =>
   db.one<{ no: number | null }>(
     'SELECT MAX(v.no) AS no FROM experimentVersion v JOIN experiment e ON e.no = v.experiment WHERE e.project = ? AND e.experimentId = ?',
-    project,
-    experimentId,
+    [project, experimentId],
   )?.no ?? undefined;

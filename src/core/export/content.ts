@@ -82,8 +82,7 @@ const branchingOf = (chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlySet<
 function contentTitle(chain: ReadChain, tip: ContextRow): string {
   const named = chain.db.one<{ title: string }>(
     'SELECT title FROM source WHERE project = ? AND sessionId = ? AND title IS NOT NULL ORDER BY no DESC LIMIT 1',
-    chain.project,
-    tip.sessionId,
+    [chain.project, tip.sessionId],
   );
   const first = lineage(chain, tip)[0];
   return named?.title ?? (first && commitHeadline(chain, commitAt(chain, first.seq))) ?? tip.id;

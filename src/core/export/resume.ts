@@ -218,8 +218,7 @@ const sourceOf = (chain: ReadChain, { sessionId }: ContextRow): { readonly path:
     ? undefined
     : chain.db.one<{ path: string; cwd: string }>(
         'SELECT path, cwd FROM source WHERE project = ? AND sessionId = ? AND cwd IS NOT NULL ORDER BY no DESC LIMIT 1',
-        chain.project,
-        sessionId,
+        [chain.project, sessionId],
       );
 
 function workingDirectoryOf(chain: ReadChain, row: ContextRow): string | undefined {

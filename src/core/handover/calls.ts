@@ -59,8 +59,7 @@ const storedCalls = (chain: ReadChain, row: Pick<AgentTurnRow, 'no'>): StoredCal
   chain.db.all<StoredCall>(
     `SELECT c.no, c.box, b.boxId, c.outputs, c.note, c.source, c.digest, c.at, c.reply FROM cardCall c JOIN box b ON b.no = c.box
       WHERE c.turn = ? AND c.project = ? ORDER BY c.no`,
-    row.no,
-    chain.project,
+    [row.no, chain.project],
   );
 
 /** The body of a call. Its digest is over its canonical JSON. */

@@ -32,14 +32,13 @@ export function end(chain: WriteChain, row: AgentTurnRow, status: EndStatus, err
   const isHead = row.headTurn === row.no;
   const tip = isHead ? commitOutput(chain, agentAt(chain, row.agent), 'turn_boundary') : null;
   releaseBox(chain, row.context);
-  chain.db.run(
-    'UPDATE agentTurn SET status = ?, waiting = NULL, endCommit = ?, error = ?, endedAt = ? WHERE no = ?',
+  chain.db.run('UPDATE agentTurn SET status = ?, waiting = NULL, endCommit = ?, error = ?, endedAt = ? WHERE no = ?', [
     status,
     tip,
     error ?? null,
     chain.clock(),
     row.no,
-  );
+  ]);
   if (isHead) {
     chain.db.run("UPDATE agent SET status = 'idle', turn = NULL, lastOutput = ? WHERE no = ?", row.output, row.agent);
     const next = chain.db.one<{ no: number }>("SELECT no FROM agentTurn WHERE agent = ? AND status = 'queued' ORDER BY no LIMIT 1", row.agent);

@@ -37,8 +37,7 @@ const pinOf = (card: Card): Pin => [card.cardId, digestCard(card)];
 export function pinnedOf(chain: ReadChain, turn: Pick<AgentTurnRow, 'no'>): Pinned | undefined {
   const row = chain.db.one<{ at: number; cards: string; profile: string | null; digest: string }>(
     'SELECT at, cards, profile, digest FROM turnInput WHERE turn = ? AND project = ?',
-    turn.no,
-    chain.project,
+    [turn.no, chain.project],
   );
   return row && { ...row, cards: JSON.parse(row.cards) as Pin[], profile: row.profile === null ? null : (JSON.parse(row.profile) as Pin) };
 }

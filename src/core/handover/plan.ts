@@ -150,8 +150,7 @@ function idsOfBoxes(chain: ReadChain, boxIds: readonly string[]): ReadonlyMap<st
   const parts = chain.db.all<{ boxId: string; cardIds: string | null }>(
     `SELECT b.boxId, p.cardIds FROM json_each(?) j JOIN box b ON b.project = ? AND b.boxId = j.value
        LEFT JOIN boxPart p ON p.box = b.no ORDER BY b.no, p.place`,
-    JSON.stringify(boxIds),
-    chain.project,
+    [JSON.stringify(boxIds), chain.project],
   );
   const idsIn = ({ cardIds }: (typeof parts)[number]): string[] => (cardIds === null ? [] : (JSON.parse(cardIds) as string[]));
   return new Map([...Map.groupBy(parts, ({ boxId }) => boxId)].map(([boxId, all]) => [boxId, all.flatMap(idsIn)]));

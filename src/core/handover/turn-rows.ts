@@ -43,8 +43,7 @@ export function turnsOfCommits(chain: ReadChain, seqs: readonly CommitSeq[]): Re
     `SELECT c.seq, t.no AS turn FROM commits c JOIN agent a ON a.project = c.project AND a.agentId = c.principal JOIN agentTurn t ON t.agent = a.no
        LEFT JOIN batch b ON b.no = t.batch
       WHERE c.project = ? AND c.seq IN (SELECT value FROM json_each(?)) AND (t.agentTurnId = c.threadId OR b.batchId = c.threadId)`,
-    chain.project,
-    JSON.stringify(seqs),
+    [chain.project, JSON.stringify(seqs)],
   );
   const rows = new Map([...new Set(found.map(({ turn }) => turn))].map((no) => [no, turnAt(chain, no)]));
   return new Map(found.map(({ seq, turn }) => [seq, rows.get(turn) as AgentTurnRow]));

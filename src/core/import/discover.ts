@@ -20,8 +20,7 @@ export function agentPlaces(roots: readonly AgentRoot[], chain: ReadChain | unde
   if (!chain) return roots;
   const folders = chain.db.all<{ cwd: string }>(
     'SELECT cwd FROM source WHERE project = ? AND cwd IS NOT NULL AND recorded IS NOT NULL GROUP BY cwd ORDER BY MAX(no) DESC LIMIT ?',
-    chain.project,
-    maxFolders,
+    [chain.project, maxFolders],
   );
   const known = new Set(roots.map(({ root }) => root));
   return [...roots, ...placesInRepositories(folders.map(({ cwd }) => cwd)).filter(({ root }) => !known.has(root))];

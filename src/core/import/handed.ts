@@ -37,8 +37,7 @@ function classifyEnd(chain: ReadChain, { artifact, format, type }: ReturnType<ty
 function isGone(chain: ReadChain, sessionId: string): boolean {
   const files = chain.db.all<{ sourceId: string; path: string; recorded: string | null }>(
     'SELECT sourceId, path, recorded FROM source WHERE project = ? AND sessionId = ?',
-    chain.project,
-    sessionId,
+    [chain.project, sessionId],
   );
   const own = files.filter(({ sourceId, path, recorded }) => recorded === sealOf(chain, sourceId, path));
   return own.length > 0 && own.every(({ path }) => !existsSync(path));

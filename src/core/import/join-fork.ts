@@ -52,8 +52,7 @@ export function writtenFiles(chain: ReadChain, since: number, most: number): rea
   const rows = chain.db.all<{ path: string }>(
     `SELECT s.path, MAX(r.no) AS latest FROM resumed r JOIN source s ON s.project = r.project AND s.sessionId = r.sessionId
       WHERE r.project = ? GROUP BY s.path ORDER BY latest DESC LIMIT ?`,
-    chain.project,
-    most,
+    [chain.project, most],
   );
   const paths = rows.map(({ path }) => path).reverse();
   return paths.filter((path) => (unlessUnreadable(() => statLocated(namedFile(path))?.mtimeMs) ?? 0) >= since);
@@ -209,11 +208,10 @@ function promptIn(entries: readonly ParsedEntry[]): ParsedEntry | undefined {
 
 /** The context that an agent continues under a session id. */
 function continuedBy(chain: ReadChain, sessionId: string): Continued | undefined {
-  const known = chain.db.one<{ context: CommitSeq }>(
-    'SELECT context FROM resumed WHERE project = ? AND sessionId = ? ORDER BY no DESC LIMIT 1',
+  const known = chain.db.one<{ context: CommitSeq }>('SELECT context FROM resumed WHERE project = ? AND sessionId = ? ORDER BY no DESC LIMIT 1', [
     chain.project,
     sessionId,
-  );
+  ]);
   return known && continuedAt(chain, known.context);
 }
 

@@ -6,12 +6,11 @@ import type { SourceRow } from './sources.js';
 /** The records that commits of other sessions contain. */
 export const recordsOfOthers = (chain: ReadChain, { sessionId }: SourceRow): KnownRecords => ({
   has: (record) =>
-    chain.db.one(
-      'SELECT 1 FROM record r JOIN commits c ON c.seq = r.context WHERE r.project = ? AND r.record = ? AND c.sessionId IS NOT ?',
+    chain.db.one('SELECT 1 FROM record r JOIN commits c ON c.seq = r.context WHERE r.project = ? AND r.record = ? AND c.sessionId IS NOT ?', [
       chain.project,
       record,
       sessionId,
-    ) !== undefined,
+    ]) !== undefined,
 });
 
 /** The records that a plan asks for. */
@@ -34,9 +33,7 @@ export function trackedRecords(chain: ReadChain, except: ReadonlySet<CommitSeq>,
     !chain.db.one(
       `SELECT 1 FROM record WHERE project = ? AND record IN (SELECT value FROM json_each(?))
           AND context NOT IN (SELECT value FROM json_each(?)) LIMIT 1`,
-      chain.project,
-      JSON.stringify(unknown),
-      JSON.stringify([...made, ...except]),
+      [chain.project, JSON.stringify(unknown), JSON.stringify([...made, ...except])],
     );
   return { known: { has: ask }, holders, isStillTrue };
 }

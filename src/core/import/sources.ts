@@ -65,12 +65,11 @@ export function latestUnder(chain: ReadChain, beginning: string): SourceRow[] {
   const last = beginning.length - 1;
   const behind = `${beginning.slice(0, last)}${String.fromCharCode(beginning.charCodeAt(last) + 1)}`;
   return chain.db
-    .all<Stored>(
-      'SELECT *, MAX(no) AS no FROM source WHERE project = ? AND path >= ? AND path < ? GROUP BY path ORDER BY no',
+    .all<Stored>('SELECT *, MAX(no) AS no FROM source WHERE project = ? AND path >= ? AND path < ? GROUP BY path ORDER BY no', [
       chain.project,
       beginning,
       behind,
-    )
+    ])
     .map(fromStored);
 }
 
@@ -115,8 +114,7 @@ const isOfEarlierVersion = (recorded: string | null, sourceId: string, path: str
 export function mayReadAgain(chain: ReadChain, sourceId: string): boolean {
   const row = chain.db.one<{ path: string; recorded: string | null; size: number; hash: Buffer }>(
     'SELECT path, recorded, size, hash FROM source WHERE project = ? AND sourceId = ?',
-    chain.project,
-    sourceId,
+    [chain.project, sourceId],
   );
   if (!row || !existsSync(row.path)) return false;
   const { path, recorded, size } = row;

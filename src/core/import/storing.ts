@@ -260,12 +260,11 @@ export const replaceStored =
       const { row } = addPlanned(chain, { file, bytes, format: plan.format, planned, content, made });
       made.add(row);
       remember(chain, row, planned.records);
-      chain.db.run(
-        'UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?))',
+      chain.db.run('UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?))', [
         row.seq,
         chain.project,
         JSON.stringify(planned.records),
-      );
+      ]);
     }
     return { made: made.seqs, tips: tipRows(chain, plan, made).map(({ seq }) => seq) };
   };
@@ -311,12 +310,11 @@ function addPlanned(
   // A shorter copy of the file was imported before, from here or from elsewhere.
   if (planned.parent && 'record' in planned.parent) noteGrowth(chain, row);
   if (planned.startedBy)
-    chain.db.run(
-      'INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)',
+    chain.db.run('INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)', [
       row.seq,
       chain.project,
       'toolCallId' in planned.startedBy ? planned.startedBy.toolCallId : startOf(planned.startedBy.sessionId),
-    );
+    ]);
   return {
     row,
     pieces: piecesIn(no, contiguous(planned.ranges)),

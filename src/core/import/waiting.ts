@@ -29,12 +29,11 @@ export type StoreContinuation = (
 ) => { readonly made: readonly CommitSeq[]; readonly tips: readonly CommitSeq[] };
 
 const allWaiting = (chain: ReadChain): Waiting[] =>
-  chain.db.all<Waiting>(
-    'SELECT record, context FROM record WHERE project = ? AND record >= ? AND record < ?',
+  chain.db.all<Waiting>('SELECT record, context FROM record WHERE project = ? AND record >= ? AND record < ?', [
     chain.project,
     waits,
     `${waits}\u{10ffff}`,
-  );
+  ]);
 
 /** The first commits of the sessions that wait for the file at the path. */
 function waitingFor(chain: ReadChain, path: string): Waiting[] {
@@ -89,10 +88,7 @@ export function takeRecordsBack(chain: WriteChain, seq: CommitSeq, records: read
   if (waiting.size === 0) return;
   chain.db.run(
     `UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?)) AND context IN (SELECT value FROM json_each(?))`,
-    seq,
-    chain.project,
-    JSON.stringify(records),
-    JSON.stringify([...waiting]),
+    [seq, chain.project, JSON.stringify(records), JSON.stringify([...waiting])],
   );
 }
 
@@ -156,8 +152,7 @@ function storeAgain(chain: WriteChain, source: SourceRow, plan: ImportPlan, stor
 function moveCalls(chain: WriteChain, from: ReadonlySet<CommitSeq>): void {
   const calls = chain.db.all<{ no: number; key: EntryKey; replayed: number | null }>(
     'SELECT no, key, replayed FROM usageCall WHERE project = ? AND context IN (SELECT value FROM json_each(?))',
-    chain.project,
-    JSON.stringify([...from]),
+    [chain.project, JSON.stringify([...from])],
   );
   for (const { no, key, replayed } of calls) {
     const holder = holderOf(chain, recordOfKey(key));
@@ -173,9 +168,7 @@ function hide(chain: WriteChain, first: CommitSeq, commits: ReadonlySet<CommitSe
   if (isUsed) return;
   chain.db.run(
     'INSERT INTO branchMark (project, context, deletedAt) VALUES (?, ?, ?) ON CONFLICT (context) DO UPDATE SET deletedAt = excluded.deletedAt',
-    chain.project,
-    first,
-    chain.clock(),
+    [chain.project, first, chain.clock()],
   );
   chain.db.run('DELETE FROM record WHERE project = ? AND context IN (SELECT value FROM json_each(?))', chain.project, JSON.stringify([...commits]));
 }

@@ -14,14 +14,13 @@ const jobNo = (chain: ReadChain, jobId: string): number =>
 
 /** Stores a question. If an earlier attempt asked the same question, it is open again. */
 export const storeQuestion = (chain: WriteChain, jobId: string, { requestId, toolName, arguments: given }: JobQuestion): void =>
-  void chain.db.run(
-    'INSERT OR REPLACE INTO jobQuestion (job, requestId, toolName, arguments, askedAt) VALUES (?, ?, ?, ?, ?)',
+  void chain.db.run('INSERT OR REPLACE INTO jobQuestion (job, requestId, toolName, arguments, askedAt) VALUES (?, ?, ?, ?, ?)', [
     jobNo(chain, jobId),
     requestId,
     toolName,
     given,
     chain.clock(),
-  );
+  ]);
 
 /** Answers a question of a running job of any process. @throws NOT_FOUND if no job waits for this answer */
 export function storeAnswer(chain: WriteChain, jobId: string, requestId: string, { allow, note }: PersonAnswer): void {
@@ -35,11 +34,10 @@ export function storeAnswer(chain: WriteChain, jobId: string, requestId: string,
 
 /** The answer to a question; undefined while it is open. */
 export function answerTo(chain: ReadChain, jobId: string, requestId: string): PersonAnswer | undefined {
-  const row = chain.db.one<{ allow: number | null; note: string | null }>(
-    'SELECT allow, note FROM jobQuestion WHERE job = ? AND requestId = ?',
+  const row = chain.db.one<{ allow: number | null; note: string | null }>('SELECT allow, note FROM jobQuestion WHERE job = ? AND requestId = ?', [
     jobNo(chain, jobId),
     requestId,
-  );
+  ]);
   return row?.allow == null ? undefined : { allow: row.allow === 1, note: row.note ?? undefined };
 }
 

@@ -111,9 +111,7 @@ export interface Decided {
 export function decidedBy(chain: ReadChain, work: string): Decided | undefined {
   const job = chain.db.one<{ tools: string | null; sharing: 0 | 1 | null }>(
     "SELECT tools, sharing FROM job WHERE project = ? AND work = ? AND status = 'running' AND leaseUntil > ? ORDER BY no DESC LIMIT 1",
-    chain.project,
-    work,
-    chain.clock(),
+    [chain.project, work, chain.clock()],
   );
   return job && { tools: toolsIn(job.tools), sharing: job.sharing === null ? undefined : job.sharing === 1 };
 }
@@ -146,8 +144,7 @@ export function refuseIfTakenOver(chain: WriteChain, jobId: string): void {
   const later = chain.db.one(
     `SELECT 1 FROM job j WHERE j.project = ? AND j.jobId = ? AND j.status <> 'running'
         AND EXISTS (SELECT 1 FROM job n WHERE n.project = j.project AND n.work = j.work AND n.no > j.no)`,
-    chain.project,
-    jobId,
+    [chain.project, jobId],
   );
   if (later) throw new GivenBack();
 }
@@ -191,10 +188,7 @@ export function renewExpired(chain: WriteChain, jobIds: Iterable<string>): void 
   const now = chain.clock();
   chain.db.run(
     "UPDATE job SET leaseUntil = ? WHERE project = ? AND status = 'running' AND leaseUntil <= ? AND jobId IN (SELECT value FROM json_each(?))",
-    now + leaseMs,
-    chain.project,
-    now,
-    JSON.stringify([...jobIds]),
+    [now + leaseMs, chain.project, now, JSON.stringify([...jobIds])],
   );
 }
 
@@ -214,12 +208,11 @@ export const jobNamed = (chain: ReadChain, jobId: string): Job => toJob(chain, r
 /** The newest jobs, at most 1,000. */
 export const listJobs = (chain: ReadChain, status: JobStatus | undefined): Job[] =>
   chain.db
-    .all<JobRow>(
-      `SELECT ${columns} FROM job WHERE project = ? AND (? IS NULL OR status IN (?, 'running')) ORDER BY no DESC LIMIT ${maxJobs}`,
+    .all<JobRow>(`SELECT ${columns} FROM job WHERE project = ? AND (? IS NULL OR status IN (?, 'running')) ORDER BY no DESC LIMIT ${maxJobs}`, [
       chain.project,
       status ?? null,
       status ?? null,
-    )
+    ])
     .map((row) => toJob(chain, row))
     .filter((job) => status === undefined || job.status === status);
 
@@ -244,9 +237,7 @@ export function logOf(chain: ReadChain, input: InputOf<'runner.log'>) {
   const events = chain.db
     .all<{ number: number; at: number; event: string }>(
       'SELECT number, at, event FROM jobEvent WHERE job = ? AND number >= ? ORDER BY number LIMIT ?',
-      row.no,
-      input.from ?? 0,
-      input.limit ?? defaultEvents,
+      [row.no, input.from ?? 0, input.limit ?? defaultEvents],
     )
     .map(({ number, at, event }): JobEvent => ({ jobId: input.jobId, number, at: toTimestamp(at), ...(parseJson(event) as unknown as Happening) }));
   return { job: toJob(chain, row), events };
@@ -254,12 +245,11 @@ export function logOf(chain: ReadChain, input: InputOf<'runner.log'>) {
 
 /** The newest commit of earlier jobs for the work, or with `isPrefix` for all keys that start with it. */
 export const tipOfWork = (chain: ReadChain, work: string, isPrefix = false): ContextId | undefined =>
-  chain.db.column<ContextId>(
-    'SELECT tip FROM job WHERE project = ? AND work >= ? AND work < ? AND tip IS NOT NULL ORDER BY no DESC LIMIT 1',
+  chain.db.column<ContextId>('SELECT tip FROM job WHERE project = ? AND work >= ? AND work < ? AND tip IS NOT NULL ORDER BY no DESC LIMIT 1', [
     chain.project,
     work,
     isPrefix ? `${work}\uffff` : `${work}\u0001`,
-  )[0];
+  ])[0];
 
 /** Stores the newest commit of a job. Call it in the transaction that makes the commit. @throws GivenBack */
 export function noteTip(chain: WriteChain, jobId: string, tip: ContextId): void {
@@ -276,18 +266,16 @@ export const runningBy = (chain: ReadChain, rule: string | null): number =>
 
 /** Whether a running job holds this key. With `byModel`, only jobs of models count. */
 export const isHeld = (chain: ReadChain, holds: string, byModel = false): boolean =>
-  chain.db.one(
-    "SELECT 1 FROM job WHERE project = ? AND holds = ? AND status = 'running' AND (? = 0 OR performer ->> 'provider' IS NOT NULL)",
+  chain.db.one("SELECT 1 FROM job WHERE project = ? AND holds = ? AND status = 'running' AND (? = 0 OR performer ->> 'provider' IS NOT NULL)", [
     chain.project,
     holds,
     byModel ? 1 : 0,
-  ) !== undefined;
+  ]) !== undefined;
 
 /** The status of the newest job for this work, without one that is named; undefined if there was no such job. */
 export const lastOfWork = (chain: ReadChain, work: string, without = ''): JobStatus | undefined =>
-  chain.db.column<JobStatus>(
-    'SELECT status FROM job WHERE project = ? AND work = ? AND jobId <> ? ORDER BY no DESC LIMIT 1',
+  chain.db.column<JobStatus>('SELECT status FROM job WHERE project = ? AND work = ? AND jobId <> ? ORDER BY no DESC LIMIT 1', [
     chain.project,
     work,
     without,
-  )[0];
+  ])[0];

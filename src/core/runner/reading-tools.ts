@@ -12,9 +12,7 @@ function refuseOthers(chain: ReadChain, { who, readsProject }: Actor, cardIds: r
   const boxes = chain.db.all<{ boxId: string }>(
     `SELECT b.boxId FROM agentTurn t JOIN agent a ON a.no = t.agent JOIN box b ON b.no IN (t.context, t.output)
       WHERE t.project = ? AND (a.agentId = ? OR t.source = ?)`,
-    chain.project,
-    who,
-    who,
+    [chain.project, who, who],
   );
   if (boxId !== undefined && boxes.some((box) => box.boxId === boxId)) return;
   const own = new Set(boxes.flatMap((box) => boxCards(chain, box.boxId).cards.map(({ cardId }) => cardId)));

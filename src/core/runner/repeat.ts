@@ -108,8 +108,7 @@ export async function removeLeftTries({ chain, workshop }: Pick<RunnerParts, 'ch
   for (const { folder, isHeld } of (await workshop?.made(readProjectId(chain))) ?? []) {
     const job = chain.db.one<{ status: JobStatus; commits: string }>(
       "SELECT status, commits FROM job WHERE project = ? AND performer ->> 'folder' = ? ORDER BY no DESC LIMIT 1",
-      chain.project,
-      folder,
+      [chain.project, folder],
     );
     const isLeft = job === undefined ? !isHeld : job.status !== 'running' && job.commits === '[]';
     if (isLeft) await workshop?.remove(folder);

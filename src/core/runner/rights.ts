@@ -30,9 +30,7 @@ export function actorOf(chain: ReadChain, who: string | null, performer: Perform
 export function rightsAt(chain: ReadChain, { who, at }: AskedBy): Rights | undefined {
   const jobs = chain.db.all<{ who: string | null; performer: string; tools: string | null; otherTools: PolicyRule['otherTools'] | null }>(
     'SELECT who, performer, tools, otherTools FROM job WHERE project = ? AND startedAt <= ? AND (endedAt IS NULL OR endedAt >= ?) ORDER BY no DESC',
-    chain.project,
-    at,
-    at,
+    [chain.project, at, at],
   );
   const held = jobs.flatMap((job): Rights[] => {
     const performer = parseJson(job.performer) as unknown as Performer;

@@ -22,8 +22,7 @@ export async function countOnHub(chain: WriteChain, hub: Hub, free: (bytes: numb
   const from = readDerivedProgress(chain, progress);
   const sessions = db.all<{ session: string | null; last: CommitSeq }>(
     'SELECT sessionId AS session, MAX(seq) AS last FROM commits WHERE +project = ? AND seq > ? GROUP BY sessionId ORDER BY MIN(seq)',
-    project,
-    from,
+    [project, from],
   );
   for (const { session } of sessions) {
     const missing = missingOf(chain, session);
@@ -52,7 +51,6 @@ const missingOf = ({ db, project }: WriteChain, session: string | null): Held[] 
          UNION SELECT c.parent FROM before b JOIN commits c ON c.seq = b.seq WHERE c.parent IS NOT NULL)
        SELECT DISTINCT a.no, a.hash FROM before b JOIN commits c ON c.seq = b.seq JOIN artifact a ON a.no = c.artifact
         WHERE a.gone = 'evicted' ORDER BY a.no`,
-      project,
-      session,
+      [project, session],
     )
     .map(({ no, hash }) => ({ no, ref: refOfHash(hash) }));

@@ -72,9 +72,7 @@ async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo, along: 
     .all<{ artifact: ArtifactNo; hash: Buffer; format: string }>(
       `SELECT DISTINCT c.artifact, a.hash, c.format FROM artifact a JOIN commits c ON c.artifact = a.no
         WHERE c.project = ? AND a.no BETWEEN ? AND ? AND a.gone = 'evicted' LIMIT ${2 * outlinesAround}`,
-      project,
-      no - outlinesAround,
-      no + outlinesAround,
+      [project, no - outlinesAround, no + outlinesAround],
     )
     .filter(({ artifact, format }) => outlines.get(`${artifact}:${format}`) === undefined);
   if (!wanted.some(({ artifact }) => artifact === no)) return false;
@@ -119,8 +117,7 @@ async function fetchContents(chain: WriteChain, hub: Hub, ref: ArtifactRef, earl
   const contents = new Map(found.map(({ hash, bytes }) => [artifacts.find(`blake3:${hash}`), bytes]));
   const commits = db.all<FetchedCommit>(
     'SELECT seq, artifact, format FROM commits WHERE project = ? AND artifact IN (SELECT value FROM json_each(?)) ORDER BY seq',
-    project,
-    JSON.stringify([...contents.keys(), ...(isLarge ? [no] : [])]),
+    [project, JSON.stringify([...contents.keys(), ...(isLarge ? [no] : [])])],
   );
   for (const { artifact, format } of commits) {
     const bytes = contents.get(artifact);

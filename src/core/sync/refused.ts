@@ -45,8 +45,7 @@ export function openRefused({ db, project }: WriteChain, hub: string) {
       db
         .all<{ kind: string; key: string; digest: string; body: string; sender: string | null }>(
           'SELECT kind, key, digest, body, sender FROM teamRefused WHERE project = ? AND hub = ? ORDER BY no',
-          project,
-          hub,
+          [project, hub],
         )
         .map(({ body, sender, ...item }) => ({
           ...item,

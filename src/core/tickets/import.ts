@@ -44,9 +44,7 @@ const knownOrigins = (chain: ReadChain): Map<string, string> =>
     chain.db
       .all<{ label: string; ticketId: string }>(
         'SELECT l.value AS label, t.ticketId FROM ticket t, json_each(t.labels) l WHERE t.project = ? AND l.value >= ? AND l.value < ?',
-        chain.project,
-        originLabel,
-        `${originLabel.slice(0, -1)};`,
+        [chain.project, originLabel, `${originLabel.slice(0, -1)};`],
       )
       .map(({ label, ticketId }) => [label.slice(originLabel.length), ticketId]),
   );
@@ -94,8 +92,7 @@ function then(chain: ReadChain, by: string | undefined, at: number): Occasion {
 }
 
 const newestAt = (chain: ReadChain, at: number): string | undefined =>
-  chain.db.column<string>(
-    'SELECT id FROM commits WHERE +project = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1',
+  chain.db.column<string>('SELECT id FROM commits WHERE +project = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1', [
     chain.project,
     at,
-  )[0];
+  ])[0];

@@ -83,8 +83,7 @@ export function toTicket(chain: ReadChain, row: TicketRecord): Ticket {
 const findingsOf = (chain: ReadChain, no: number): Ticket['findings'] =>
   chain.db.one<Ticket['findings']>(
     "SELECT COUNT(*) FILTER (WHERE status <> 'closed') AS open, COUNT(*) AS total FROM ticket WHERE parent = ? AND project = ? AND type = 'review_finding'",
-    no,
-    chain.project,
+    [no, chain.project],
   ) ?? { open: 0, total: 0 };
 
 const ticketIdAt = (chain: ReadChain, no: number | null): string | null => (no === null ? null : recordAt(chain, no).ticketId);
@@ -101,8 +100,7 @@ function versionsOf(chain: ReadChain, row: TicketRecord): TicketVersion[] {
     .all<Version>(
       `SELECT at, by, changes, reason, contextId, contextFound, EXISTS (SELECT 1 FROM commits c WHERE c.project = v.project AND c.id = v.contextId) AS known
          FROM ticketVersion v WHERE ticket = ? AND project = ? ORDER BY no`,
-      row.no,
-      chain.project,
+      [row.no, chain.project],
     )
     .map((version) => ({
       at: toTimestamp(version.at),
@@ -149,8 +147,7 @@ const workingContext = (chain: ReadChain, principal: string): ContextId | undefi
   chain.db.one<{ tip: ContextId }>(
     `SELECT tip FROM job WHERE project = ? AND who = ? AND status = 'running' AND tip IS NOT NULL AND performer ->> 'agent' IS NOT NULL
       ORDER BY no DESC LIMIT 1`,
-    chain.project,
-    principal,
+    [chain.project, principal],
   )?.tip;
 
 /** SQL: the author of a finding; for other tickets the assignee, else the author. */

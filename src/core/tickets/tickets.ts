@@ -170,8 +170,7 @@ function dependsUpon(chain: ReadChain, from: number, on: number): boolean {
   return (
     chain.db.one(
       'WITH RECURSIVE reach(no) AS (VALUES(?) UNION SELECT d.dependsOn FROM ticketDependency d JOIN reach r ON d.ticket = r.no) SELECT 1 FROM reach WHERE no = ?',
-      from,
-      on,
+      [from, on],
     ) !== undefined
   );
 }

@@ -113,7 +113,6 @@ const newlyReady = (chain: ReadChain, closed: TicketRecord): TicketRecord[] =>
         WHERE d.dependsOn = ? AND t.project = ? AND t.status = 'open'
           AND NOT EXISTS (SELECT 1 FROM ticketDependency o JOIN ticket u ON u.no = o.dependsOn WHERE o.ticket = t.no AND u.status <> 'closed')
         ORDER BY t.no`,
-      closed.no,
-      chain.project,
+      [closed.no, chain.project],
     )
     .map((no) => recordAt(chain, no));

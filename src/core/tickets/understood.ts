@@ -119,7 +119,6 @@ const writings = (chain: ReadChain, tickets: readonly number[], isBy: (by: strin
     .all<Written>(
       `SELECT v.contextId, v.at, v.by, t.ticketId FROM ticketVersion v JOIN ticket t ON t.no = v.ticket
         WHERE v.project = ? AND v.ticket IN (SELECT value FROM json_each(?)) AND v.contextId IS NOT NULL ORDER BY v.no DESC`,
-      chain.project,
-      JSON.stringify(tickets),
+      [chain.project, JSON.stringify(tickets)],
     )
     .filter(({ by }) => isBy(by));

@@ -195,8 +195,7 @@ export function requestIds(chain: ReadChain, rows: readonly Reply[]) {
     chain.db.rows<[replyRecord: string, requestId: string]>(
       `SELECT replyRecord, requestId FROM request WHERE project = ? AND replyRecord IN (SELECT value FROM json_each(?))
         ORDER BY provider IS NOT NULL, no`,
-      chain.project,
-      JSON.stringify([...new Set(rows.map(({ key }) => recordOfKey(key)))]),
+      [chain.project, JSON.stringify([...new Set(rows.map(({ key }) => recordOfKey(key)))])],
     ),
   );
   /** The id of the recorded request, if there is one. */

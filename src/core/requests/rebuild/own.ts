@@ -204,8 +204,7 @@ export function ownRows(chain: ReadChain, commits: Iterable<CommitSeq>, messages
   const stored = chain.db.all<StoredRun & { readonly isChanged: number }>(
     `SELECT ${columns}, ${changedRun(chain)} AS isChanged FROM modelRun r
       WHERE project = ? AND context IN (SELECT value FROM json_each(?)) ORDER BY context`,
-    chain.project,
-    JSON.stringify([...commits]),
+    [chain.project, JSON.stringify([...commits])],
   );
   return stored.flatMap((row) => {
     const commit = commitAt(chain, row.context);

@@ -162,9 +162,7 @@ const rowsOfSession = (chain: ReadChain, sessionId: string): readonly ListedCall
     ...chain.db.all<ListedCall>(`${selectRow} WHERE c.project = ? AND c.sessionId = ?`, chain.project, sessionId),
     ...chain.db.all<ListedCall>(
       `${selectRow} WHERE r.context IN (SELECT seq FROM commits WHERE +project = ? AND sessionId = ?) AND c.sessionId <> ?`,
-      chain.project,
-      sessionId,
-      sessionId,
+      [chain.project, sessionId, sessionId],
     ),
   ]);
 

@@ -25,11 +25,10 @@ export const pendingAnswers: (chain: ReadChain, limit: number) => number = progr
 export function* catchUpAnswers(chain: WriteChain): Generator<void> {
   while (pendingAnswers(chain, 1) > 0) {
     const from = progress.last(chain);
-    const commits = chain.db.all<{ seq: CommitSeq }>(
-      `SELECT seq FROM commits WHERE seq > ? AND +project = ? ORDER BY seq LIMIT ${commitsAtOnce}`,
+    const commits = chain.db.all<{ seq: CommitSeq }>(`SELECT seq FROM commits WHERE seq > ? AND +project = ? ORDER BY seq LIMIT ${commitsAtOnce}`, [
       from,
       chain.project,
-    );
+    ]);
     const found = [...unreadBefore(chain), ...commits].map(({ seq }) => ({ seq, answers: answersAt(chain, seq) }));
     chain.db.transaction(() => {
       if (from === 0) chain.db.run('DELETE FROM usageAnswer WHERE project = ?', chain.project);

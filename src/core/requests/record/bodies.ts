@@ -95,8 +95,7 @@ function takeBody(chain: WriteChain, raw: RawBody, knownOf: (sessionId: string) 
   return chain.artifacts.transaction(() => {
     const before = chain.db.one<{ no: number; place: CommitSeq | null; line: Buffer }>(
       'SELECT no, context AS place FROM request WHERE project = ? AND requestId = ?',
-      chain.project,
-      requestId,
+      [chain.project, requestId],
     );
     const state = `${missing.length} ${record !== undefined}`;
     if (before && before.place === (place?.commit ?? null) && measureBody(chain, before.no) === state) return false;
@@ -188,11 +187,10 @@ function remove({ db, project }: WriteChain, no: number): void {
 function knownOf(chain: ReadChain, sessionId: string) {
   const { db, project, artifacts } = chain;
   const commits = db
-    .all<{ seq: CommitSeq }>(
-      "SELECT seq FROM commits WHERE +project = ? AND sessionId = ? AND format = 'claude-code-v1' ORDER BY seq",
+    .all<{ seq: CommitSeq }>("SELECT seq FROM commits WHERE +project = ? AND sessionId = ? AND format = 'claude-code-v1' ORDER BY seq", [
       project,
       sessionId,
-    )
+    ])
     .map(({ seq }) => commitAt(chain, seq));
   const thinking = new Map<string, string>();
   /** By the provider's id of the message. */

@@ -58,10 +58,7 @@ function* earlierThan<Value>(chain: ReadChain, row: Placed, read: (artifact: Art
     // The lines of a turn that was taken back lie between a commit and its parent.
     const between = chain.db.all<{ artifact: ArtifactNo; seq: CommitSeq }>(
       'SELECT artifact, seq FROM commits WHERE seq < ? AND seq >= ? AND (+sessionId = ? OR seq = ?) ORDER BY seq DESC',
-      seq,
-      parent,
-      sessionId,
-      parent,
+      [seq, parent, sessionId, parent],
     );
     for (const { artifact } of between) {
       if (seen.has(artifact)) continue;

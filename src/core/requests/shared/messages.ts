@@ -45,8 +45,7 @@ export function messageReader(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
     if (before && holds(before, no)) return before;
     const row = db.one<{ first: number; count: number; artifact: ArtifactNo }>(
       'SELECT first, count, artifact FROM requestPage WHERE project = ? AND first <= ? ORDER BY first DESC LIMIT 1',
-      project,
-      no,
+      [project, no],
     );
     if (!row || no >= row.first + row.count) throw new Error(`message ${no} is named by a request but not stored`);
     const page = { first: row.first, count: row.count, page: openPage(artifacts.read(row.artifact)) };

@@ -59,8 +59,7 @@ export const lastRunCommit = (chain: ReadChain, entityId: string): ContextId | u
   chain.db.one<{ id: ContextId }>(
     `SELECT c.id FROM run r JOIN commits c ON c.seq = r.context JOIN entity e ON e.no = r.entity
       WHERE e.project = ? AND e.entityId = ? ORDER BY r.endedAt DESC, r.no DESC LIMIT 1`,
-    chain.project,
-    entityId,
+    [chain.project, entityId],
   )?.id;
 
 function commitEntries(

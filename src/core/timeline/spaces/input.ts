@@ -245,9 +245,7 @@ function earlierSummary(store: ReadStore, space: SpaceRow, before: number, trigg
     store.db.all(
       `SELECT e.name, substr(m.text, 1, 1000) AS text FROM spaceMessage m JOIN entity e ON e.no = m.sender
         WHERE m.space = ? AND m.seq < ? AND m.seq <> ? ORDER BY m.seq ${order} LIMIT ${quotedAtEachEnd}`,
-      space.no,
-      before,
-      trigger ?? -1,
+      [space.no, before, trigger ?? -1],
     );
   // Positions start at 1 and have no gaps.
   const count = before - 1 - (trigger === undefined ? 0 : 1);

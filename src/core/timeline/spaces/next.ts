@@ -59,10 +59,7 @@ const runsHere = (store: ReadStore, space: SpaceRow, agent: EntityRow): RunRow[]
   store.db.all<RunRow>(
     `${selectRun} WHERE r.entity = ? AND r.frame IS NOT NULL AND (r.activeSpace = ? OR r.waitSpace = ? OR r."trigger" ->> '$.space.id' = ?)
       ORDER BY r.no DESC LIMIT 1000`,
-    agent.no,
-    space.no,
-    space.no,
-    space.spaceId,
+    [agent.no, space.no, space.no, space.spaceId],
   );
 
 const startedBy = (trigger: string): string | undefined => (JSON.parse(trigger) as { messageId?: string }).messageId;
@@ -81,9 +78,8 @@ function startingMessage(store: ReadStore, space: SpaceRow, agent: EntityRow, re
 }
 
 const newestStarting = (store: ReadStore, space: SpaceRow, agent: EntityRow): MessageRow | undefined =>
-  store.db.one<MessageRow>(
-    `${selectMessage} WHERE m.space = ? AND m.sender <> ? AND m.chainDepth < ? ORDER BY m.seq DESC LIMIT 1`,
+  store.db.one<MessageRow>(`${selectMessage} WHERE m.space = ? AND m.sender <> ? AND m.chainDepth < ? ORDER BY m.seq DESC LIMIT 1`, [
     space.no,
     agent.no,
     readSettings(store).maxChainDepth ?? maxChainDepth,
-  );
+  ]);

@@ -154,9 +154,7 @@ export function resumeRun(store: SpaceStore, waiting: RunRow, how: { readonly re
   const space = waiting.waitSpaceId === null ? null : requireSpace(store, waiting.waitSpaceId);
   store.db.run(
     `UPDATE run SET status = 'running', resumed = ?, invokedAt = ?, waitMessage = NULL, waitSpace = NULL, waitFor = NULL, waitUntil = NULL, waitMs = NULL WHERE no = ?`,
-    JSON.stringify(how),
-    store.clock(),
-    waiting.no,
+    [JSON.stringify(how), store.clock(), waiting.no],
   );
   if (space) noteSeen(store, waiting, space);
   keepFrame(store, waiting.runId);

@@ -66,8 +66,7 @@ export type MembershipRow = Readonly<
 export function requireMembership(store: ReadStore, space: SpaceRow, entity: Pick<EntityRow, 'no' | 'name'>): MembershipRow {
   const row = store.db.one<MembershipRow>(
     'SELECT no, joinedAt, processedSeq, processedMessage, seenSeq, seenMessage FROM membership WHERE space = ? AND entity = ?',
-    space.no,
-    entity.no,
+    [space.no, entity.no],
   );
   if (!row) throw badRequest('entityId', `${entity.name} is not a member of ${space.name ?? space.spaceId}: join the space first`);
   return row;

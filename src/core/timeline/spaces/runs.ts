@@ -141,17 +141,15 @@ export const isDue = (store: ReadStore): boolean =>
 export function tick(store: SpaceStore): { started: Run[]; resumed: Run[] } {
   return store.db.transaction(() => {
     const now = store.clock();
-    const over = store.db.all<RunRow>(
-      `${selectRun} WHERE r.project = ? AND r.status = 'waiting_reply' AND r.waitUntil <= ? ORDER BY r.no`,
+    const over = store.db.all<RunRow>(`${selectRun} WHERE r.project = ? AND r.status = 'waiting_reply' AND r.waitUntil <= ? ORDER BY r.no`, [
       store.project,
       now,
-    );
+    ]);
     expireWaits(store);
     const resumed = over.map((run) => resumeRun(store, run, { timeoutMs: run.waitMs ?? defaultWaitMs }));
     const due = store.db.all<DuePlan>(
       'SELECT p.no, p.planId, p.name, p.instruction, p.cron, p.dueAt, e.entityId FROM plan p JOIN entity e ON e.no = p.entity WHERE p.project = ? AND p.dueAt <= ? ORDER BY p.no',
-      store.project,
-      now,
+      [store.project, now],
     );
     const started = due.map((plan) => {
       store.db.run('UPDATE plan SET dueAt = ? WHERE no = ?', nextDue(plan, now), plan.no);
@@ -194,10 +192,7 @@ export function finishRun(
     const context = input.context === undefined ? commitRun(chain, run, input.output) : findCommit(chain, input.context).seq;
     chain.db.run(
       `UPDATE run SET status = ?, endedAt = ?, context = ?, waitMessage = NULL, waitSpace = NULL, waitFor = NULL, waitUntil = NULL, waitMs = NULL WHERE no = ?`,
-      input.status,
-      chain.clock(),
-      context,
-      run.no,
+      [input.status, chain.clock(), context, run.no],
     );
     moveMarks(chain, run, input.status);
     return getRun(chain, input.runId);
@@ -210,8 +205,7 @@ function moveMarks(store: SpaceStore, run: RunRow, status: RunStatus): void {
     const membership = store.db.one<MembershipRow>('SELECT * FROM membership WHERE space = ? AND entity = ?', space, run.entity);
     const newest = store.db.one<{ messageId: string; seq: number }>(
       'SELECT messageId, seq FROM spaceMessage WHERE space = ? AND seq <= ? ORDER BY seq DESC LIMIT 1',
-      space,
-      seq,
+      [space, seq],
     );
     if (!membership || !newest) continue;
     const current = membership.processedMessage === null ? null : { messageId: membership.processedMessage, seq: membership.processedSeq };

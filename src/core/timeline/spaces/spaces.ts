@@ -59,13 +59,12 @@ export function joinSpace(store: SpaceStore, spaceId: string, entityId: string):
 }
 
 const addMember = (store: SpaceStore, space: SpaceRow, entity: EntityRow): void => {
-  store.db.run(
-    'INSERT INTO membership (project, space, entity, joinedAt) VALUES (?, ?, ?, ?) ON CONFLICT (space, entity) DO NOTHING',
+  store.db.run('INSERT INTO membership (project, space, entity, joinedAt) VALUES (?, ?, ?, ?) ON CONFLICT (space, entity) DO NOTHING', [
     store.project,
     space.no,
     entity.no,
     store.clock(),
-  );
+  ]);
   // An agent that comes back has still processed what its completed runs saw.
   store.db.run(
     `UPDATE membership SET (processedSeq, processedMessage) = (
@@ -172,8 +171,7 @@ export function readReceipt(store: SpaceStore, input: InputOf<'space.read'>): Ou
     if (mark) store.db.run('UPDATE membership SET seenSeq = ?, seenMessage = ? WHERE no = ?', mark.seq, mark.messageId, no);
     const later = store.db.all<{ messageId: string; seq: number; senderId: string }>(
       'SELECT m.messageId, m.seq, e.entityId AS senderId FROM spaceMessage m JOIN entity e ON e.no = m.sender WHERE m.space = ? AND m.seq > ? ORDER BY m.seq',
-      space.no,
-      mark?.seq ?? 0,
+      [space.no, mark?.seq ?? 0],
     );
     return { membership: toMembership(space, entity, requireMembership(store, space, entity)), ...unreadAfter(later, mark, entity.entityId) };
   });

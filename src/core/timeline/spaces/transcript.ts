@@ -199,11 +199,10 @@ function readWhole(chain: ReadChain, given: ContextId): TimelineInput {
 const bytesPerMessage = 300;
 
 function frameOf(chain: ReadChain, commit: ReturnType<typeof findCommit>): TranscriptFrame {
-  const { title } = chain.db.one<{ title: string | null }>(
-    'SELECT title FROM source WHERE project = ? AND sessionId = ? LIMIT 1',
+  const { title } = chain.db.one<{ title: string | null }>('SELECT title FROM source WHERE project = ? AND sessionId = ? LIMIT 1', [
     chain.project,
     commit.sessionId,
-  ) ?? { title: null };
+  ]) ?? { title: null };
   return {
     space: { id: commit.sessionId ?? commit.id, name: title },
     agent: { id: commit.template, name: commit.template },

@@ -84,10 +84,7 @@ export function openWaits(store: ReadStore, filter: InputOf<'space.waits'>): Mes
     .all<WaitRow>(
       `${selectWait} WHERE w.project = ? AND w.endedAt IS NULL AND w.until > ? AND w.space = IFNULL(?, w.space) AND w.waiter = IFNULL(?, w.waiter)
         ORDER BY w.message LIMIT 1000`,
-      store.project,
-      store.clock(),
-      space,
-      waiter,
+      [store.project, store.clock(), space, waiter],
     )
     .map(toWait);
 }
