@@ -1,3 +1,4 @@
+import { firstWhere } from '../base/index.js';
 import type { Hunk, Moved } from '../contract/index.js';
 
 /** The parts of an entry that alignment compares. Entries with the same key are the same entry; otherwise entries with equal content are. */
@@ -103,14 +104,9 @@ function increasing(candidates: readonly Match[]): Match[] {
   const ends: number[] = [];
   const before: number[] = [];
   candidates.forEach((candidate, at) => {
-    let [low, high] = [0, ends.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((candidates[ends[middle] as number] as Match).b < candidate.b) low = middle + 1;
-      else high = middle;
-    }
-    before[at] = low > 0 ? (ends[low - 1] as number) : -1;
-    ends[low] = at;
+    const place = firstWhere(0, ends.length, (end) => (candidates[ends[end] as number] as Match).b >= candidate.b);
+    before[at] = place > 0 ? (ends[place - 1] as number) : -1;
+    ends[place] = at;
   });
   const result: Match[] = [];
   for (let at = ends.at(-1) ?? -1; at >= 0; at = before[at] as number) result.push(candidates[at] as Match);

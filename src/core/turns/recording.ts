@@ -1,4 +1,4 @@
-import type { CommitSeq, EntryKey } from '../base/index.js';
+import { type CommitSeq, type EntryKey, firstWhere } from '../base/index.js';
 import { type ContextRow, type EntrySums, keep, lineage, type ReadChain, recalled, type Step } from '../chain/index.js';
 import { type KnownFile, kinds, type MomentState, type ReplayStep } from '../contract/index.js';
 import { nothingKnown, touchOf } from './files.js';
@@ -125,13 +125,6 @@ function fileAfter(chain: ReadChain, { files }: Tape, count: number, path: strin
   return touches.length ? { path, ...knowledge, touches: touches.map(({ key, how, step }) => ({ key, how, step: step + 1 })) } : undefined;
 }
 
-/** The index of the first item after a step, by binary search. */
-function firstAfter(list: readonly { readonly step: number }[], step: number): number {
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((list[middle]?.step ?? 0) <= step) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+/** The index of the first item after a step. */
+const firstAfter = (list: readonly { readonly step: number }[], step: number): number =>
+  firstWhere(0, list.length, (at) => (list[at]?.step ?? 0) > step);

@@ -1,3 +1,4 @@
+import { firstWhere } from '../../base/index.js';
 import type { RedactionKind } from '../../contract/index.js';
 
 /** The meaning of a form, which is one spelling of a secret. `of` is the same for all spellings of one secret. */
@@ -32,14 +33,9 @@ export function formFinder(forms: ReadonlyMap<string, Form>): (text: string) => 
 
   /** The longest form at a position: in sorted order, the last form that does not come after the text there, or one of its prefixes. */
   function formAt(text: string, at: number): string | undefined {
-    let low = -1;
-    for (let high = sorted.length; high - low > 1; ) {
-      const middle = (low + high) >> 1;
-      const form = sorted[middle] as string;
-      if (text.slice(at, at + form.length) >= form) low = middle;
-      else high = middle;
-    }
-    for (let place = low; place >= 0; place = shorter[place] as number) {
+    const isAfter = (form: string): boolean => text.slice(at, at + form.length) < form;
+    const last = firstWhere(0, sorted.length, (place) => isAfter(sorted[place] as string)) - 1;
+    for (let place = last; place >= 0; place = shorter[place] as number) {
       const form = sorted[place] as string;
       if (text.startsWith(form, at) && isWholeWord(text, at + form.length, form, forms.get(form)?.kind)) return form;
     }

@@ -1,4 +1,4 @@
-import { type ByteRange, decodeText, isObject, type JsonObject, parseJson } from '../../base/index.js';
+import { type ByteRange, decodeText, firstWhere, isObject, type JsonObject, parseJson } from '../../base/index.js';
 import type { FileBytes, Lines, RecordPiece, Scan } from '../lines.js';
 import type { Problem } from '../parsed.js';
 import { type Dialect, eachPiece, isDeep, maxLines, TooManyLines, tooDeep } from './jsonl.js';
@@ -67,7 +67,7 @@ function bytesOnDemand(ends: Float64Array, recordAt: (number: number) => JsonObj
   let room = Buffer.alloc(0);
   let held = { start: 0, end: 0 };
   const make = (start: number, end: number): void => {
-    const first = firstAfter(ends, start);
+    const first = firstWhere(0, ends.length - 1, (at) => (ends[at] as number) > start);
     const from = startOf(first);
     let last = first;
     while (last + 1 < ends.length && (ends[last] as number) < Math.max(end, from + madeAtOnce)) last++;
@@ -85,14 +85,4 @@ function bytesOnDemand(ends: Float64Array, recordAt: (number: number) => JsonObj
       return room.subarray(start - held.start, end - held.start);
     },
   };
-}
-
-function firstAfter(ends: Float64Array, byte: number): number {
-  let [low, high] = [0, ends.length - 1];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ends[middle] as number) > byte) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

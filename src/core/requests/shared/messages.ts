@@ -1,4 +1,4 @@
-import { type ArtifactNo, decodeText, type Json } from '../../base/index.js';
+import { type ArtifactNo, decodeText, firstWhere, type Json } from '../../base/index.js';
 import type { ReadChain } from '../../chain/index.js';
 import { type ListPage, listText, openPage, textAt } from './pages.js';
 
@@ -70,12 +70,4 @@ export function messageReader(chain: Pick<ReadChain, 'db' | 'project' | 'artifac
 }
 
 /** The position of the last page that begins at or before the message; -1 if no page does. */
-function placeIn(pages: readonly OpenPage[], no: number): number {
-  let [low, high] = [0, pages.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((pages[middle] as OpenPage).first <= no) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
+const placeIn = (pages: readonly OpenPage[], no: number): number => firstWhere(0, pages.length, (at) => (pages[at] as OpenPage).first > no) - 1;

@@ -1,3 +1,4 @@
+import { firstWhere } from '../../../base/index.js';
 import { betweenParts } from './chunks.js';
 import { isRandom } from './span.js';
 
@@ -82,15 +83,7 @@ class Rewriting {
     if (this.done === 0) return undefined;
     this.add(this.done, this.source.length, this.source.slice(this.done));
     const { parts } = this;
-    const partAt = (place: number): Part => {
-      let low = 0;
-      for (let high = parts.length; high - low > 1; ) {
-        const middle = (low + high) >> 1;
-        if ((parts[middle] as Part).start <= place) low = middle;
-        else high = middle;
-      }
-      return parts[low] as Part;
-    };
+    const partAt = (place: number): Part => parts[firstWhere(1, parts.length, (at) => (parts[at] as Part).start > place) - 1] as Part;
     const isLiteral = ({ text, from, to }: Part): boolean => to - from === text.length;
     return {
       text: parts.map(({ text }) => text).join(''),
