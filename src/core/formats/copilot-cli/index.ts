@@ -1,10 +1,9 @@
 // copilot-cli: the histories of GitHub Copilot CLI, an `events.jsonl` in a folder for each session.
-// schema*.ts says what an event is, parse.ts reads events, plan.ts says which event belongs where, write.ts writes events and a session
-// that the agent resumes.
+// schema.ts says what an event is, parse.ts reads events and says which belongs where, write.ts writes events and a session that the agent resumes.
 import { isObject, stringAt } from '../../base/index.js';
 import { byClass, type ImportableFormat } from '../format.js';
 import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';
-import { rules } from './plan.js';
+import { rules } from './parse.js';
 import { formatId, readData, readType } from './schema.js';
 import { writeEntries, writeSession } from './write.js';
 
