@@ -9,6 +9,7 @@ export * from './defined.js';
 export * from './errors.js';
 export * from './ids.js';
 export * from './json.js';
+export * from './mailbox.js';
 export * from './nesting.js';
 export * from './number-of.js';
 export * from './once.js';

@@ -1,4 +1,4 @@
-import { conflict, type StemmaError } from '../base/index.js';
+import { conflict, openMailbox, type StemmaError } from '../base/index.js';
 import type { InputOf, Job, JobEvent, JobResult, JobStatus } from '../contract/index.js';
 import { loadPrices } from '../usage/index.js';
 import { storeAnswer } from './asking.js';
@@ -131,27 +131,18 @@ export function followJob(
   signal?: AbortSignal,
 ): AsyncGenerator<JobEvent, JobResult> {
   const job = live.jobs.get(jobId);
-  const queue: JobEvent[] = [];
-  let wake: () => void = () => {};
+  const events = openMailbox<JobEvent>();
   const listen = (event: JobEvent): void => {
-    queue.push(event);
-    wake();
+    events.put(event);
+    if (event.kind === 'ended') events.close();
   };
   // Subscribes before the first step of the iteration, so that no event is missed.
   job?.listeners.add(listen);
-  signal?.addEventListener('abort', () => wake());
-  return (async function* events(): AsyncGenerator<JobEvent, JobResult> {
+  signal?.addEventListener('abort', events.close);
+  if (!job || signal?.aborted) events.close();
+  return (async function* follow(): AsyncGenerator<JobEvent, JobResult> {
     try {
-      for (let hasEnded = !job; !(hasEnded || signal?.aborted); ) {
-        for (const event of queue.splice(0)) {
-          hasEnded ||= event.kind === 'ended';
-          yield event;
-        }
-        if (!hasEnded && queue.length === 0)
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-      }
+      yield* events.read();
       const { status, commits } = jobNamed(chain, jobId);
       return { jobId, status, commits };
     } finally {

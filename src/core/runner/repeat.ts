@@ -1,4 +1,4 @@
-import { type ContextId, StemmaError } from '../base/index.js';
+import { type ContextId, openMailbox, StemmaError } from '../base/index.js';
 import { readProjectId } from '../cards/index.js';
 import { contextEntries, findCommit, hiddenCommits, show, update } from '../chain/index.js';
 import { defaultParallel, type InputOf, type JobEvent, type JobStatus, type Try } from '../contract/index.js';
@@ -22,31 +22,16 @@ export async function* repeatWork(parts: RunnerParts, input: RepeatInput, signal
   performerOf(parts, { commit: input.commit }, input.performer);
   if (isAgent(input.performer) || input.check !== undefined) workshopOf(parts);
   await removeLeftTries(parts);
-  const queue: JobEvent[] = [];
-  let wake: () => void = () => {};
-  const tell = (event: JobEvent): void => {
-    queue.push(event);
-    wake();
-  };
+  const events = openMailbox<JobEvent>();
   const tries: Try[] = [];
   let next = 1;
   const work = async (): Promise<void> => {
-    for (let number = next++; number <= times && !signal?.aborted; number = next++) tries[number - 1] = await attempt(parts, input, number, tell);
+    for (let number = next++; number <= times && !signal?.aborted; number = next++)
+      tries[number - 1] = await attempt(parts, input, number, events.put);
   };
-  let isDone = false;
-  const all = Promise.allSettled(Array.from({ length: Math.min(parallel, times) }, work)).then((ends) => {
-    isDone = true;
-    wake();
-    return ends.find((end) => end.status === 'rejected');
-  });
-  while (!isDone || queue.length > 0) {
-    yield* queue.splice(0);
-    if (!isDone && queue.length === 0)
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-  }
-  const failed = await all;
+  const all = Promise.allSettled(Array.from({ length: Math.min(parallel, times) }, work)).finally(events.close);
+  yield* events.read();
+  const failed = (await all).find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
   return { tries: tries.filter((each) => each !== undefined) };
 }

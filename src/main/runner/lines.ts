@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { isObject, type Json, type JsonObject, parseJson, StemmaError } from '../../core/base/index.js';
+import { isObject, type Json, type JsonObject, openMailbox, parseJson, StemmaError } from '../../core/base/index.js';
 import { startPiped } from '../system/index.js';
 
 export type LineProgram = ReturnType<typeof startLines>;
@@ -26,9 +26,7 @@ const keptError = 2_000;
 export function startLines(title: string, command: string, args: readonly string[], place: Parameters<typeof startPiped>[2], signal: AbortSignal) {
   const { child, kill } = startOrRefuse(title, () => startPiped(command, args, place));
   let problem = '';
-  let isEnded = false;
-  const queue: JsonObject[] = [];
-  let wake: () => void = () => {};
+  const inbox = openMailbox<JsonObject>();
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -37,8 +35,7 @@ export function startLines(title: string, command: string, args: readonly string
   child.stdin.on('error', () => {});
   createInterface({ input: child.stdout }).on('line', (line) => {
     const message = parseJson(line);
-    if (isObject(message)) queue.push(message);
-    wake();
+    if (isObject(message)) inbox.put(message);
   });
   let code: number | null = null;
   child.on('error', (error) => {
@@ -46,8 +43,7 @@ export function startLines(title: string, command: string, args: readonly string
   });
   child.on('close', (ended) => {
     code = ended;
-    isEnded = true;
-    wake();
+    inbox.close();
   });
   return {
     send: (message: object): void => void child.stdin.write(`${JSON.stringify(message)}\n`),
@@ -56,13 +52,7 @@ export function startLines(title: string, command: string, args: readonly string
     /** The messages until the program ends. @throws UNAVAILABLE if it ends with an error; the signal's reason if the signal aborts */
     async *messages(): AsyncGenerator<JsonObject> {
       try {
-        for (;;) {
-          for (let message = queue.shift(); message; message = queue.shift()) yield message;
-          if (isEnded) break;
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-          });
-        }
+        yield* inbox.read();
         signal.throwIfAborted();
         if (code !== 0) throw new StemmaError('UNAVAILABLE', `${title} ended with code ${code ?? 'unknown'}. ${problem.trim()}`.trim());
       } finally {
