@@ -53,7 +53,8 @@ function storeFindings(chain: WriteChain, some: readonly Stale[], found: readonl
   db.transaction(() => {
     const clusterOf = clustersOfCommits(chain, some, found);
     // Another process may have stored a cluster anew meanwhile.
-    const current = new Set(some.filter((each) => isStill(chain, each)).map(({ run }) => run));
+    const isThere = ({ run, mark }: Stale) => db.one('SELECT 1 FROM sessionCluster WHERE project = ? AND run = ? AND mark = ?', project, run, mark);
+    const current = new Set(some.filter(isThere).map(({ run }) => run));
     for (const run of current) {
       db.run('DELETE FROM finding WHERE project = ? AND cluster = ?', project, run);
       db.run('UPDATE sessionCluster SET rules = ? WHERE project = ? AND run = ?', version, project, run);
@@ -79,9 +80,6 @@ function clustersOfCommits({ db, project }: ReadChain, some: readonly Stale[], f
   const commits = db.rows<[Finding['commit'], number]>(sql, project, JSON.stringify([...new Set(found.map(({ commit }) => commit))]));
   return new Map(commits.flatMap(([id, run]) => (byRun.has(run) ? [[id, byRun.get(run) as number] as const] : [])));
 }
-
-const isStill = ({ db, project }: ReadChain, { run, mark }: Stale): boolean =>
-  db.one('SELECT 1 FROM sessionCluster WHERE project = ? AND run = ? AND mark = ?', project, run, mark) !== undefined;
 
 function store({ db, project }: WriteChain, cluster: number, { rule, sessionId, commit, entryKey, at, detail, count }: Finding): void {
   const insert = 'INSERT INTO finding (project, cluster, rule, session, context, key, at, detail, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)';

@@ -5,16 +5,16 @@ import { dayMs } from '../usage/index.js';
 import { callsOfCommit, isShown, isTurnOfProject, sessionOfCommit, toolSums } from './views.js';
 
 /** The sums of all calls by session, day, agent and model: an `AnalysisSums` as JSON, stored or written now. */
-export const packedSums = (chain: ReadChain): string => storedSums(chain) ?? writtenSums(chain);
+export function packedSums(chain: ReadChain): string {
+  const stored = isStored(chain) ? chain.db.value<string>('SELECT data FROM usagePacked WHERE project = ?', chain.project) : undefined;
+  return stored ?? writtenSums(chain);
+}
 
 /** Increase this number when the text changes its form, so that a stored one is written again. */
 const packedVersion = 4;
 const progress = 'usage packed';
 
 const isStored = (chain: ReadChain): boolean => readDerivedProgress(chain, progress) === packedVersion;
-
-const storedSums = (chain: ReadChain): string | undefined =>
-  isStored(chain) ? chain.db.value<string>('SELECT data FROM usagePacked WHERE project = ?', chain.project) : undefined;
 
 /** Whether the text of the sums is not stored. */
 export const sumsAreDue = (chain: ReadChain): boolean =>
@@ -40,9 +40,6 @@ function numbering() {
 /** The columns of rows, because a window reads few long lists faster than many short ones. */
 const columnsOf = <Cell>(rows: readonly (readonly Cell[])[], count: number): Cell[][] =>
   Array.from({ length: count }, (_, at) => rows.map((row) => row[at] as Cell));
-
-/** A window counts sessions by their beginnings. */
-const bySession = ([, a = 0]: readonly number[], [, b = 0]: readonly number[]): number => a - b;
 
 type Placed = readonly [day: number, session: string, agent: string, model: string];
 
@@ -81,7 +78,9 @@ function writtenSums({ db, project }: ReadChain): string {
     const row = rowAt([day, session, agent, model]);
     row.splice(-counts.length, counts.length, ...counts);
   }
-  return JSON.stringify({ names, sessions, calls: columnsOf([...rows.values()].sort(bySession), 20), ...eventsOf(db, project) });
+  // A window counts sessions by their beginnings.
+  const bySession = [...rows.values()].sort(([, a = 0], [, b = 0]) => a - b);
+  return JSON.stringify({ names, sessions, calls: columnsOf(bySession, 20), ...eventsOf(db, project) });
 }
 
 /** A deleted session has no tool calls. */

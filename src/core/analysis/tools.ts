@@ -54,16 +54,14 @@ export function* catchUpTools(chain: WriteChain): Generator<void> {
   }
   const summed = before + batches;
   if (summed === 0) return;
-  const sessions = before > 0 ? namedSessions(chain) : [...changed];
+  const allSessions = 'SELECT DISTINCT sessionId FROM commits WHERE +project = ? AND sessionId IS NOT NULL';
+  const sessions = before > 0 ? chain.db.column<string>(allSessions, chain.project) : [...changed];
   for (let at = 0; at < sessions.length; at += sessionsSummed) {
     chain.db.transaction(() => sumTools(chain, sessions.slice(at, at + sessionsSummed)));
     yield;
   }
   chain.db.transaction(() => setDerivedProgress(chain, unsummedName, Math.max(0, readDerivedProgress(chain, unsummedName) - summed)));
 }
-
-const namedSessions = ({ db, project }: ReadChain): string[] =>
-  db.column('SELECT DISTINCT sessionId FROM commits WHERE +project = ? AND sessionId IS NOT NULL', project);
 
 const selectRows = `SELECT c.seq, c.parent, c.artifact, c.format, c.template, c.type, IFNULL(c.sessionId, '') AS session, c.createdAt,
          (SELECT a.size FROM artifact a WHERE a.no = c.artifact) AS size FROM commits c`;

@@ -79,7 +79,8 @@ export function* readParts(shelf: ReadShelf, no: ArtifactNo): Generator<Uint8Arr
 function* packedParts(shelf: ReadShelf, row: ContentRow, pack: number): Generator<Uint8Array> {
   const hasher = blake3Parts();
   for (let at = 0; at < row.size; at += heldAtOnce) {
-    const part = readPart(shelf, pack, (row.packStart ?? 0) + at, Math.min(heldAtOnce, row.size - at));
+    const start = (row.packStart ?? 0) + at;
+    const part = orUndefined(() => shelf.packs.read({ pack, start }, Math.min(heldAtOnce, row.size - at)), ['CORRUPT']);
     if (!part) break;
     hasher.add(part);
     yield part;
@@ -89,9 +90,6 @@ function* packedParts(shelf: ReadShelf, row: ContentRow, pack: number): Generato
   proved(shelf, contentAt(shelf, row.no));
   throw new StemmaError('UNAVAILABLE', `${refOfHash(row.hash)} was moved while it was read. Try again.`, { id: refOfHash(row.hash) });
 }
-
-const readPart = ({ packs }: ReadShelf, pack: number, start: number, length: number): Uint8Array | undefined =>
-  orUndefined(() => packs.read({ pack, start }, length), ['CORRUPT']);
 
 function* cachedParts(shelf: ReadShelf, row: ContentRow): Generator<Uint8Array> {
   try {

@@ -37,7 +37,8 @@ const worthKeeping = 256;
 export function commitsOf(chain: ReadChain, families: readonly Family[]): readonly FamilyCommit[] {
   const [family] = families;
   if (family === undefined || families.length > 1 || family.commits < worthKeeping) return readCommits(chain, families);
-  const corrections = correctionsOf(chain);
+  // Grows when a commit is changed or removed, but not when one is added.
+  const corrections = chain.db.value<number>("SELECT changes - total FROM areaCount WHERE project = ? AND area = 'commits'", chain.project) ?? 0;
   const state = `${family.commits}/${family.last}/${family.runs}/${corrections}`;
   const read = (before: Known | undefined): Known => ({ commits: grown(chain, family, before, corrections), runs: family.runs, corrections });
   return kept(chain, 'commits', String(family.runs[0]), state, read, ({ commits }) => commits.length * bytesPerCommit).commits;
@@ -60,7 +61,3 @@ export const readCommits = (chain: ReadChain, families: readonly Family[], after
       [runList(families), chain.project, after],
     )
     .map((row) => ({ ...row, forked: row.forked === 1 }));
-
-/** Grows when a commit is changed or removed, but not when one is added. */
-const correctionsOf = ({ db, project }: ReadChain): number =>
-  db.value<number>("SELECT changes - total FROM areaCount WHERE project = ? AND area = 'commits'", project) ?? 0;

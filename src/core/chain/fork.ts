@@ -120,15 +120,12 @@ export function commitEndingAt(chain: WriteChain, { record, last = record }: Sto
   const isBeside = (after: string): boolean => after.startsWith(queuedPrefix) || (holderOf(chain, after) ?? held) !== held;
   if (entries.slice(index + 1).every((entry) => entry.hidden || isBeside(recordOf(entry.key)))) return holder;
   const parent = findParent(chain, holder);
-  const sibling = (parent ? findChildren(chain, parent) : []).find((child) => endsWith(chain, child, key));
+  const sibling = (parent ? findChildren(chain, parent) : []).find(
+    ({ artifact, format }) => readOutline(chain, artifact, format).entries.findLast((entry) => !entry.hidden)?.key === key,
+  );
   if (sibling) return sibling;
   const at = readParsed(chain, holder.artifact, holder.format).entries[index]?.at;
   return chain.artifacts.transaction(() => cutCommit(chain, holder, key, parent, at));
-}
-
-function endsWith(chain: ReadChain, row: ContextRow, key: EntryKey): boolean {
-  const { entries } = readOutline(chain, row.artifact, row.format);
-  return entries.findLast((entry) => !entry.hidden)?.key === key;
 }
 
 /** Whether visible entries follow this position in its delta. */

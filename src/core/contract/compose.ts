@@ -127,7 +127,6 @@ const compaction = z.object({
   kept: count,
   tokens: z.object({ before: count, after: count }),
 });
-export type Compaction = z.output<typeof compaction>;
 
 /** The lifetime of a layer: one call, or as long as the checkpoint. */
 const lifetimes = ['call', 'checkpoint'] as const;

@@ -134,9 +134,6 @@ export const foundSource = z.object({
 });
 export type FoundSource = z.output<typeof foundSource>;
 
-const outsideHit = z.object({ path: z.string(), snippet: z.string() });
-export type OutsideHit = z.output<typeof outsideHit>;
-
 export const recentProject = z.object({ dir: z.string(), name: z.string(), openedAt: timestamp, missing: z.boolean() });
 export type RecentProject = z.output<typeof recentProject>;
 
@@ -152,7 +149,7 @@ export const libraryContract = {
   search: procedure('Searches the contents of histories on this machine that the open project does not contain. It imports nothing.', {
     text: z.string().trim().min(1).max(400).describe('The text to find, ignoring case.'),
   }).returns({
-    hits: z.array(outsideHit),
+    hits: z.array(z.object({ path: z.string(), snippet: z.string() })),
     searched: count,
     /** Histories that were not read: databases, and those beyond the limits. */
     unread: count,

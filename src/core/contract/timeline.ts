@@ -263,9 +263,6 @@ const timelineRow = timelineMessage.extend({
 });
 export type TimelineRow = z.output<typeof timelineRow>;
 
-const timelineRows = z.strictObject({ total: count, rows: z.array(timelineRow) });
-export type TimelineRows = z.output<typeof timelineRows>;
-
 export const timelineContract = {
   block: procedure("Renders one block of an agent's event context.", blockInput).returns(z.strictObject({ text: z.string() })),
   render: procedure("Renders an agent's event context as blocks of text.", timelineInput).returns(rendered),
@@ -290,5 +287,5 @@ export const timelineContract = {
     offset: count.optional().describe('The first message. The default is 0.'),
     limit: count.min(1).max(200).optional().describe('The most messages. The default is 200.'),
     longest: count.optional().describe('The maximum length of a text in characters. The default is whole texts.'),
-  }).returns(timelineRows),
+  }).returns(z.strictObject({ total: count, rows: z.array(timelineRow) })),
 };

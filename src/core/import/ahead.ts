@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { type PressedBlock, pressBlocks } from '../artifacts/index.js';
 import { packed } from '../chain/index.js';
-import type { FileBytes, Granularity, ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOutline } from '../formats/index.js';
+import type { Granularity, ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOutline } from '../formats/index.js';
 import { importableFormats, outlined } from '../formats/index.js';
 import { metaBeside } from './beside.js';
 import { type FoundFile, type OpenFile, openFile, openMember } from './files.js';
@@ -80,7 +80,9 @@ export function readAhead({ root, path, format: named, granularity }: AheadOrder
     const commits = plan.commits.map(factsOf);
     const hash = file.hash();
     const isSent = file.bytes.length <= sentBytes;
-    const blocks = isSent ? undefined : [...pressBlocks(contentsOf(file.bytes, plan.commits))].map(ownBlock);
+    const { bytes: source } = file;
+    const contents = plan.commits.values().map((commit) => readDelta(source, commit));
+    const blocks = isSent ? undefined : [...pressBlocks(contents)].map(ownBlock);
     if (file.hasChanged(hash)) return undefined;
     const bytes = isSent ? ownBytes(file.whole()) : undefined;
     return {
@@ -99,10 +101,6 @@ export function readAhead({ root, path, format: named, granularity }: AheadOrder
   } finally {
     file?.close();
   }
-}
-
-function* contentsOf(bytes: FileBytes, commits: readonly PlannedCommit[]): Generator<Uint8Array> {
-  for (const commit of commits) yield readDelta(bytes, commit);
 }
 
 type NewFile = Pick<OpenFile, 'bytes' | 'whole'>;

@@ -1,4 +1,4 @@
-import type { OutputOf, OutsideHit } from '../contract/index.js';
+import type { OutputOf } from '../contract/index.js';
 import { type FoundFile, ioReason, openFile, unlessUnreadable } from './files.js';
 import { isDatabaseFile } from './members.js';
 import { type AgentRoot, sessionFiles } from './places.js';
@@ -25,7 +25,7 @@ export function* searchOutside(
     .flatMap((place) => unlessUnreadable(() => sessionFiles(place)) ?? [])
     .filter(({ path, bytes }) => !imported(path, bytes))
     .sort((a, b) => b.modifiedAt - a.modifiedAt);
-  const hits: OutsideHit[] = [];
+  const hits: OutputOf<'library.search'>['hits'] = [];
   let bytes = 0;
   let searched = 0;
   for (const file of files) {

@@ -29,7 +29,10 @@ export function* catchUpAnswers(chain: WriteChain): Generator<void> {
       from,
       chain.project,
     ]);
-    const found = [...unreadBefore(chain), ...commits].map(({ seq }) => ({ seq, answers: answersAt(chain, seq) }));
+    const found = [...unreadBefore(chain), ...commits].map(({ seq }) => ({
+      seq,
+      answers: orUndefined(() => atOnce(foundIn(chain, [seq], () => false))),
+    }));
     chain.db.transaction(() => {
       if (from === 0) chain.db.run('DELETE FROM usageAnswer WHERE project = ?', chain.project);
       for (const { seq, answers } of found) {
@@ -46,9 +49,6 @@ export function* catchUpAnswers(chain: WriteChain): Generator<void> {
 /** Commits whose content could not be read before, and may have arrived since. */
 const unreadBefore = ({ db, project }: ReadChain): { readonly seq: CommitSeq }[] =>
   db.all(`SELECT context AS seq FROM usageAnswer WHERE project = ? AND at = 0 AND place = ${unreadable} LIMIT ${commitsAtOnce}`, project);
-
-const answersAt = (chain: ReadChain, seq: CommitSeq): readonly AnsweredCall[] | undefined =>
-  orUndefined(() => atOnce(foundIn(chain, [seq], () => false)));
 
 const insert = 'INSERT OR REPLACE INTO usageAnswer (project, at, context, place, record, messages, isPure) VALUES (?, ?, ?, ?, ?, ?, ?)';
 

@@ -15,7 +15,8 @@ const openFormat = 'claude-code-v1';
 /** Commits the context and actions of a run as a snapshot. Its parent precedes it in time only. Returns the number of the commit. */
 export function commitRun(chain: WriteChain, run: RunRow, output: string | undefined): number {
   const entries = callEntriesOf(chain, run.runId, { isLast: true });
-  const sent = sentBy(chain, run);
+  // What it sent before its agent was called stands in the history.
+  const sent = chain.db.all<MessageRow>(`${selectMessage} WHERE m.run = ? AND m.at >= ? ORDER BY m.no`, run.no, run.invokedAt);
   entries.push(...sent.flatMap(callEntries));
   const said = output?.trim() ? output : undefined;
   if (said !== undefined) entries.push({ role: 'assistant', kind: 'text', text: said });
@@ -82,10 +83,6 @@ function commitEntries(
     summary: `${run.runId}: ${reasonOf(run)}`.slice(0, 400),
   }).id;
 }
-
-/** The messages that a run sent since its agent was called. Earlier ones stand in the history. */
-const sentBy = (chain: ReadChain, run: RunRow): MessageRow[] =>
-  chain.db.all<MessageRow>(`${selectMessage} WHERE m.run = ? AND m.at >= ? ORDER BY m.no`, run.no, run.invokedAt);
 
 function callEntries(row: MessageRow): WritableEntry[] {
   const toolCallId = `send-${row.messageId}`;

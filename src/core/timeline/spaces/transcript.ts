@@ -20,10 +20,10 @@ import {
   type History,
   type InputOf,
   most,
+  type OutputOf,
   type Person,
   type TimelineInput,
   type TimelineMessage,
-  type TimelineRows,
 } from '../../contract/index.js';
 import { newestMessages } from '../render/history.js';
 import { renderTimeline } from '../render/timeline.js';
@@ -61,7 +61,10 @@ const isMessage = ({ kind }: Pick<Entry, 'kind'>): boolean => kind !== 'thinking
 type Pages = InputOf<'timeline.rows'>;
 
 /** The messages of a context as a timeline, in pages. */
-export function contextMessages(chain: ReadChain, { id, offset = 0, limit = pageSize, longest = Number.MAX_SAFE_INTEGER }: Pages): TimelineRows {
+export function contextMessages(
+  chain: ReadChain,
+  { id, offset = 0, limit = pageSize, longest = Number.MAX_SAFE_INTEGER }: Pages,
+): OutputOf<'timeline.rows'> {
   const commit = findCommit(chain, id);
   const around = readAround(chain, commit, offset - 1, offset + limit);
   const messages = (around?.input ?? readWhole(chain, id)).history?.messages ?? [];
