@@ -1,5 +1,6 @@
 // copilot-cli: the histories of GitHub Copilot CLI, an `events.jsonl` in a folder for each session.
-// schema.ts says what an event is, parse.ts reads events and says which belongs where, write.ts writes events and a session that the agent resumes.
+// schema.ts says what an event is, parse.ts reads events and says which belongs where.
+// write.ts writes events and a session that the agent resumes.
 import { isObject, stringAt } from '../../base/index.js';
 import { byClass, type ImportableFormat } from '../format.js';
 import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';

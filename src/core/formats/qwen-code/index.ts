@@ -1,5 +1,6 @@
 // qwen-code: the histories of Qwen Code, JSONL files that hold a tree: Claude Code's envelope around messages of Gemini's API.
-// schema.ts says what a record is, parse.ts reads records and says which is whose child, write.ts writes records and a session that the agent resumes.
+// schema.ts says what a record is, parse.ts reads records and says which is whose child.
+// write.ts writes records and a session that the agent resumes.
 import { decodeText } from '../../base/index.js';
 import { byClass, type ImportableFormat } from '../format.js';
 import { beginsAsEntry, fromRules, scanRecords } from '../shared/records.js';
