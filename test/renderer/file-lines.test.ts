@@ -1,7 +1,7 @@
 import { diff } from '@codemirror/merge';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fileLines, hunksOf } from '../../src/renderer/parts/file-lines.js';
+import { fileLines, stretchesOf } from '../../src/renderer/parts/file-lines.js';
 
 const compare = (a: string, b: string) => fileLines(a, b, (left, right) => diff(left, right));
 const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
@@ -17,8 +17,7 @@ test('[W75] the lines of both files are all there, in order, with their numbers'
         if (op !== 'added') expect(a[(left ?? 0) - 1]).toBe(words);
         if (op !== 'removed') expect(b[(right ?? 0) - 1]).toBe(words);
       }
-      const { hunks, rest } = hunksOf(found);
-      expect(hunks.reduce((sum, hunk) => sum + hunk.skipped + hunk.lines.length, rest)).toBe(found.length);
+      expect(stretchesOf(found).flatMap((stretch) => stretch.lines)).toEqual(found);
     }),
   );
 });
@@ -26,7 +25,10 @@ test('[W75] the lines of both files are all there, in order, with their numbers'
 test('[W75] equal lines far from a difference are folded', () => {
   const a = Array.from({ length: 30 }, (_, n) => `line ${n}`);
   const b = a.with(14, 'other');
-  const { hunks, rest } = hunksOf(compare(text(a), text(b)));
-  expect(hunks.map(({ skipped, lines }) => [skipped, lines.length])).toEqual([[11, 8]]);
-  expect(rest).toBe(12);
+  const stretches = stretchesOf(compare(text(a), text(b)));
+  expect(stretches.map(({ folded, lines }) => [folded, lines.length])).toEqual([
+    [true, 11],
+    [false, 8],
+    [true, 12],
+  ]);
 });

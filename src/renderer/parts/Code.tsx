@@ -1,24 +1,14 @@
-import { memo, useEffect, useState } from 'react';
-import { type ColoredLine, highlight } from './highlight';
+import { memo } from 'react';
+import { useQuery } from '../state';
+import { highlight } from './highlight';
 
 /** Larger blocks stay plain, because highlighting them is slow. */
 const colorLimit = 12_000;
 
 /** A code block. The text appears at once; highlighting follows if the language is known and the block is small. */
 export const Code = memo(function Code({ text, language }: { text: string; language?: string | undefined }) {
-  const [lines, setLines] = useState<readonly ColoredLine[]>();
-  useEffect(() => {
-    setLines(undefined);
-    if (!language || text.length > colorLimit) return;
-    let wanted = true;
-    highlight(text, language).then(
-      (colored) => wanted && setLines(colored),
-      () => {},
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [text, language]);
+  const isColored = language && text.length <= colorLimit;
+  const { data: lines } = useQuery(isColored ? `${language}\n${text}` : null, () => highlight(text, language ?? ''));
   return (
     <pre className="code">
       <code>

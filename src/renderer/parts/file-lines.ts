@@ -6,14 +6,6 @@ export interface FileLine {
   readonly b?: number;
 }
 
-/** Lines that differ, with lines around them; `skipped` equal lines come before them. */
-export interface FileHunk {
-  readonly skipped: number;
-  readonly lines: readonly FileLine[];
-}
-
-const around = 3;
-
 type Ranges = readonly { readonly fromA: number; readonly toA: number; readonly fromB: number; readonly toB: number }[];
 
 /** Compares two texts as strings with one character for each line. Returns the ranges that differ. */
@@ -53,22 +45,26 @@ export function fileLines(before: string, after: string, compare: CompareLines):
 const removed = (text: string, at: number): FileLine => ({ op: 'removed', text, a: at + 1 });
 const added = (text: string, at: number): FileLine => ({ op: 'added', text, b: at + 1 });
 
-/** The differing lines with some equal lines around them, and the number of equal lines after the last. */
-export function hunksOf(lines: readonly FileLine[]): { readonly hunks: readonly FileHunk[]; readonly rest: number } {
-  const shown = new Uint8Array(lines.length);
+/** Lines that are shown together. A stretch is folded if it contains no change and is not next to a change. */
+export interface Stretch<Line> {
+  readonly folded: boolean;
+  readonly lines: readonly Line[];
+}
+
+const around = 3;
+
+/** Divides lines into stretches: changes with their surroundings, and the equal lines between them. */
+export function stretchesOf<Line extends { readonly op: string }>(lines: readonly Line[]): readonly Stretch<Line>[] {
+  const near = new Uint8Array(lines.length);
   lines.forEach(({ op }, at) => {
-    if (op !== 'same') shown.fill(1, Math.max(0, at - around), at + around + 1);
+    if (op !== 'same') near.fill(1, Math.max(0, at - around), at + around + 1);
   });
-  const hunks: { skipped: number; lines: FileLine[] }[] = [];
-  let skipped = 0;
+  const stretches: { folded: boolean; lines: Line[] }[] = [];
   lines.forEach((line, at) => {
-    if (!shown[at]) {
-      skipped++;
-      return;
-    }
-    if (at === 0 || !shown[at - 1]) hunks.push({ skipped, lines: [] });
-    skipped = 0;
-    hunks.at(-1)?.lines.push(line);
+    const folded = !near[at];
+    const last = stretches.at(-1);
+    if (last?.folded === folded) last.lines.push(line);
+    else stretches.push({ folded, lines: [line] });
   });
-  return { hunks, rest: skipped };
+  return stretches;
 }

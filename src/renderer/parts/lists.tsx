@@ -1,4 +1,20 @@
-import type { HTMLAttributes, Key, ReactNode } from 'react';
+import { useVirtualizer, type Virtualizer, type VirtualizerOptions } from '@tanstack/react-virtual';
+import { type HTMLAttributes, type Key, type ReactNode, useRef } from 'react';
+
+/** A list that draws only the rows in view. */
+export type VirtualRows = Virtualizer<HTMLDivElement, Element>;
+
+/** A list of `count` rows that draws only those in view, and the element in which it scrolls. `height`: of a row in pixels, or its estimate. */
+export function useVirtualRows(
+  count: number,
+  height: number | ((row: number) => number),
+  options: Partial<VirtualizerOptions<HTMLDivElement, Element>>,
+) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const estimateSize = typeof height === 'number' ? () => height : height;
+  const virtual: VirtualRows = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize, ...options });
+  return { scroller, virtual };
+}
 
 interface MeasuredRow {
   readonly key: Key;
@@ -8,12 +24,7 @@ interface MeasuredRow {
 }
 
 interface MeasuredRowsProps {
-  /** The list as `useVirtualizer` returns it. */
-  readonly virtual: {
-    readonly getVirtualItems: () => readonly MeasuredRow[];
-    readonly getTotalSize: () => number;
-    readonly measureElement: (element: Element | null) => void;
-  };
+  readonly virtual: VirtualRows;
   /** `ol` makes the rows items of a list. */
   readonly as?: 'div' | 'ol';
   /** Attributes of each row. */

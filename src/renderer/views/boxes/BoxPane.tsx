@@ -1,6 +1,5 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDownUp, FilePlus, GitCommitHorizontal, ListPlus, Lock, Split } from 'lucide-react';
-import { useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import {
@@ -18,6 +17,7 @@ import {
   Switch,
   say,
   ToolView,
+  useVirtualRows,
 } from '../../parts';
 import { go, notify, refreshProject, useProjectQuery } from '../../state';
 import { CardLine } from './CardList';
@@ -103,8 +103,7 @@ function BoxNotes({ box, cards }: { box: Box; cards: Awaited<ReturnType<typeof a
 
 function Conversation({ blocks: entries }: { blocks: Parameters<typeof joinCards>[0] }) {
   const blocks = useMemo(() => joinCards(entries), [entries]);
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: blocks.length, getScrollElement: () => scroller.current, estimateSize: () => 90, overscan: 6 });
+  const { scroller, virtual } = useVirtualRows(blocks.length, 90, { overscan: 6 });
   if (blocks.length === 0)
     return <Empty title="No conversation">The cards of this box that a model receives appear here. Append a card with a text to fill it.</Empty>;
   return (

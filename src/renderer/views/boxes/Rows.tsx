@@ -1,6 +1,5 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useRef } from 'react';
-import { placeByKey, rowsOnPage } from '../../parts';
+import type { KeyboardEvent, ReactNode } from 'react';
+import { placeByKey, rowsOnPage, useVirtualRows } from '../../parts';
 
 /** A virtual list with keyboard navigation (arrows, j and k). */
 export function Rows<T>(props: {
@@ -13,8 +12,7 @@ export function Rows<T>(props: {
   children: (row: T) => ReactNode;
 }) {
   const { label, rows, height, idOf, chosen, onChoose, children } = props;
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => height, overscan: 10 });
+  const { scroller, virtual } = useVirtualRows(rows.length, height, { overscan: 10 });
   const at = rows.findIndex((row) => idOf(row) === chosen);
   const onKeyDown = (event: KeyboardEvent) => {
     const to = placeByKey(event, at, rows.length, rowsOnPage(scroller.current, height));

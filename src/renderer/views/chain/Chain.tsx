@@ -1,8 +1,19 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { FolderInput } from 'lucide-react';
-import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useId, useLayoutEffect, useState } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
-import { Button, Empty, Failure, Loading, type MenuEntry, placeByKey, rowsOnPage, runByKey, Unread, WithContextMenu } from '../../parts';
+import {
+  Button,
+  Empty,
+  Failure,
+  Loading,
+  type MenuEntry,
+  placeByKey,
+  rowsOnPage,
+  runByKey,
+  Unread,
+  useVirtualRows,
+  WithContextMenu,
+} from '../../parts';
 import { go, move, route, useLosses, useNavigation, useRowFacts, useTicketsAtCommits, useUi } from '../../state';
 import { commitActions } from '../actions';
 import { ChainRows } from './ChainRows';
@@ -95,10 +106,9 @@ interface LoadedProps {
 function Loaded({ project, list, isFiltered, onOpen, onClear, children }: LoadedProps) {
   const { commit: selected, against } = useNavigation(({ route }) => route);
   const { rows, count, itemAt } = list;
-  const scroller = useRef<HTMLDivElement>(null);
   const [menu, setMenu] = useState<readonly MenuEntry[]>([]);
   const listId = useId();
-  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 12 });
+  const { scroller, virtual } = useVirtualRows(count, rowHeight, { overscan: 12 });
   const items = virtual.getVirtualItems();
   const [first = 0, last = 0] = [items[0]?.index, items.at(-1)?.index];
   useNeededRows(list, first, last);

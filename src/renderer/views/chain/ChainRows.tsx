@@ -1,5 +1,5 @@
-import type { VirtualItem } from '@tanstack/react-virtual';
 import type { ContextId, GraphRow, RowFacts } from '../../../core/contract/index.js';
+import type { VirtualRows } from '../../parts';
 import type { CompactionLosses, TicketAtCommit } from '../../state';
 import { CommitRow, FoldRow } from './CommitRow';
 import { graphWidth, LinkLine } from './Lanes';
@@ -8,7 +8,7 @@ import type { List } from './useList';
 interface ChainRowsProps {
   readonly list: List;
   readonly listId: string;
-  readonly items: readonly VirtualItem[];
+  readonly items: ReturnType<VirtualRows['getVirtualItems']>;
   readonly height: number;
   readonly isFiltered: boolean;
   readonly selected: ContextId | undefined;

@@ -1,12 +1,11 @@
-import type { Virtualizer } from '@tanstack/react-virtual';
-import { type Canvas, useDrawing } from '../../parts';
+import { type Canvas, useDrawing, type VirtualRows } from '../../parts';
 import type { ChainRow, RowShape } from './rows';
 
 interface MinimapProps {
   readonly list: readonly ChainRow[];
   /** Facts about every row, by its position in the chain. */
   readonly rows: readonly RowShape[];
-  readonly virtual: Virtualizer<HTMLDivElement, Element>;
+  readonly virtual: VirtualRows;
 }
 
 /** The largest height of a row, in pixels. */

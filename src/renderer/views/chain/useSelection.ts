@@ -1,11 +1,11 @@
-import type { Virtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
+import type { VirtualRows } from '../../parts';
 import { move } from '../../state';
 import { rowHeight } from './Lanes';
 import type { List } from './useList';
 
-type Scroller = Pick<Virtualizer<HTMLDivElement, Element>, 'scrollToIndex'>;
+type Scroller = Pick<VirtualRows, 'scrollToIndex'>;
 
 /**
  * Keeps the selection of the address in view. Returns the selected commit's place in the list (-1 if it is not listed), and a function that

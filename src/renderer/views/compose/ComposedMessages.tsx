@@ -1,7 +1,6 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { api } from '../../client';
-import { Button, CutText, describeProblem, Estimate, LinkButton, MeasuredRows, ProblemLine, say } from '../../parts';
+import { Button, CutText, describeProblem, Estimate, LinkButton, MeasuredRows, ProblemLine, say, useVirtualRows } from '../../parts';
 import { createRanges, go, type Ranges, useRanges } from '../../state';
 import { layerFamily, layerName } from './layers';
 import { type Composition, maxTextLength, pageSize, type TrialRow, type trialInput } from './trial';
@@ -21,8 +20,7 @@ const rangesOf = ({ input, first }: ComposedMessagesProps): Ranges<TrialRow> =>
 export function ComposedMessages({ input, first }: ComposedMessagesProps) {
   const [made] = useState(() => rangesOf({ input, first }));
   const ranges = useRanges(made);
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: first.total, getScrollElement: () => scroller.current, estimateSize: () => 96, overscan: 6 });
+  const { scroller, virtual } = useVirtualRows(first.total, 96, { overscan: 6 });
   // The first change scrolls into view.
   const { firstChange } = first;
   useEffect(() => {

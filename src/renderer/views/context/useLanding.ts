@@ -1,5 +1,5 @@
-import type { Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useRef } from 'react';
+import type { VirtualRows } from '../../parts';
 
 /** A block counts as landed if it has not moved for this many frames. */
 const calmFrames = 12;
@@ -37,7 +37,7 @@ function offOf(element: Element, block: number): number | undefined {
  * measured, and change again when their content arrives. So the position is corrected on every frame until it is calm, and again
  * whenever the list changes, until the person scrolls.
  */
-export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: Virtualizer<HTMLDivElement, Element>): (block: number) => void {
+export function useLanding(scroller: React.RefObject<HTMLElement | null>, list: VirtualRows): (block: number) => void {
   const running = useRef<() => void>(undefined);
   useEffect(() => () => running.current?.(), []);
   return useCallback(

@@ -1,7 +1,16 @@
-import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, Entry, OutlineRow, Stop } from '../../../core/contract/index.js';
-import { blockOfEntry, type EntryBlock, groupIntoBlocks, guessHeight, heightBefore, useBlockKeys, useEntriesOfBlocks } from '../../parts';
+import {
+  blockOfEntry,
+  type EntryBlock,
+  groupIntoBlocks,
+  guessHeight,
+  heightBefore,
+  useBlockKeys,
+  useEntriesOfBlocks,
+  useVirtualRows,
+  type VirtualRows,
+} from '../../parts';
 import {
   type ContextOutline,
   copy,
@@ -53,15 +62,11 @@ export function useReader(shown: ReaderContext, onFind: () => void) {
   const turns = useMemo(() => turnsOf(rows, blocks, facts.summaries, numbers), [rows, blocks, facts, numbers]);
   const seams = useMemo(() => seamsOf(rows), [rows]);
   const selected = useNavigation(({ route }) => route.entry);
-  const scroller = useRef<HTMLDivElement>(null);
   const arrival = useArrival(outline);
   // Draws the list where reading begins, so that nothing is loaded for its top.
   const [initialOffset] = useState(() => heightBefore(rows, blocks, findStart(shown, selected, turns).entry));
   const [overscan, setOverscan] = useState(1);
-  const list = useVirtualizer({
-    count: blocks.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (n) => guessHeight(rows, blocks[n] as EntryBlock),
+  const { scroller, virtual: list } = useVirtualRows(blocks.length, (n) => guessHeight(rows, blocks[n] as EntryBlock), {
     getItemKey: useBlockKeys(rows, blocks),
     overscan,
     initialOffset,
@@ -127,7 +132,7 @@ function cutAt(rows: ContextOutline['rows'], blocks: readonly EntryBlock[], entr
   return (last ?? rows.findLast((row) => !row.hidden))?.key;
 }
 
-type Items = ReturnType<Virtualizer<HTMLDivElement, Element>['getVirtualItems']>;
+type Items = ReturnType<VirtualRows['getVirtualItems']>;
 
 /**
  * Raises the number of blocks that are drawn beyond the view. The first drawing omits most of them, so that the visible blocks can be read sooner.
@@ -164,7 +169,7 @@ function useArrival({ isPart }: ContextOutline) {
 }
 
 /** Space below the last turn, so that its prompt can be scrolled to the top. */
-function roomBelow(list: Virtualizer<HTMLDivElement, Element>, turns: readonly ShownTurn[], visible: number): number {
+function roomBelow(list: VirtualRows, turns: readonly ShownTurn[], visible: number): number {
   const start = list.measurementsCache[turns.at(-1)?.promptBlock ?? 0]?.start ?? 0;
   return Math.max(0, visible - (list.getTotalSize() - start));
 }

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import type { ContextId, Entry, FieldChange, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Estimate, FoldedText, kindFamily, kindNames, say, showValue, speaker } from '../../parts';
@@ -13,21 +13,11 @@ const effort = { scanLimit: 1_000, timeout: 50 };
 
 /** Compares two texts word by word. Undefined until the comparison is done, if the texts are too long, or if marks would cover nearly all of them. */
 function usePieces(a: string, b: string): { readonly a: readonly DiffPiece[]; readonly b: readonly DiffPiece[] } | undefined {
-  const [pieces, setPieces] = useState<{ a: readonly DiffPiece[]; b: readonly DiffPiece[] }>();
-  useEffect(() => {
-    let wanted = true;
-    setPieces(undefined);
-    if (a.length + b.length > wordLimit) return;
-    void import('@codemirror/merge').then(({ presentableDiff }) => {
-      if (!wanted) return;
-      const changes = presentableDiff(a, b, effort);
-      if (!isRewritten(a, b, changes)) setPieces(dividePieces(a, b, changes));
-    });
-    return () => {
-      wanted = false;
-    };
-  }, [a, b]);
-  return pieces;
+  return useQuery(a.length + b.length > wordLimit ? null : `${a}\0${b}`, async () => {
+    const { presentableDiff } = await import('@codemirror/merge');
+    const changes = presentableDiff(a, b, effort);
+    return isRewritten(a, b, changes) ? undefined : dividePieces(a, b, changes);
+  }).data;
 }
 
 /** One side of a change, with its differing words marked. */

@@ -1,8 +1,7 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown, ChevronUp } from 'lucide-react';
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
-import { IconButton, LinkButton, MeasuredRows, say } from '../../parts';
+import { IconButton, LinkButton, MeasuredRows, say, useVirtualRows } from '../../parts';
 import { go } from '../../state';
 
 type DifferenceList = ReturnType<typeof useDifferences>;
@@ -12,13 +11,7 @@ type DifferenceList = ReturnType<typeof useDifferences>;
  * among them. `toNext` scrolls from one to the next, `toRow` to a row.
  */
 export function useDifferences(rows: readonly { readonly kind: string }[]) {
-  const scroller = useRef<HTMLElement>(null);
-  const virtual = useVirtualizer<HTMLElement, Element>({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (n) => (rows[n]?.kind === 'same' ? 34 : 180),
-    overscan: 4,
-  });
+  const { scroller, virtual } = useVirtualRows(rows.length, (n) => (rows[n]?.kind === 'same' ? 34 : 180), { overscan: 4 });
   const differing = useMemo(() => rows.flatMap((row, n) => (row.kind === 'same' ? [] : [n])), [rows]);
   const [at, setAt] = useState(0);
   const toRow = (row: number) => {

@@ -1,8 +1,7 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { Pencil, Plus, Scissors, Trash2, Undo2 } from 'lucide-react';
-import { useEffect, useRef } from 'react';
+import { useEffect } from 'react';
 import type { OutlineRow } from '../../../core/contract/index.js';
-import { Button, Estimate, familyIcons, IconButton, kindFamily, kindNames, speaker } from '../../parts';
+import { Button, Estimate, familyIcons, IconButton, kindFamily, kindNames, speaker, useVirtualRows } from '../../parts';
 import { type Changes, type Writing, withoutChanges } from './plan';
 
 interface EntryRowsProps {
@@ -19,8 +18,7 @@ const rowHeight = 28;
 /** The entries of a context with buttons to cut, edit, insert and drop. */
 export function EntryRows(props: EntryRowsProps) {
   const { rows, changes, onChange, onWrite } = props;
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 10 });
+  const { scroller, virtual } = useVirtualRows(rows.length, rowHeight, { overscan: 10 });
   // The cut scrolls into view as soon as the list has a height.
   const hasHeight = (virtual.scrollRect?.height ?? 0) > 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only once

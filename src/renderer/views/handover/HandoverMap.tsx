@@ -1,8 +1,7 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, User } from 'lucide-react';
-import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useMemo } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
-import { DamagedMark, placeByKey, rowsOnPage, say, When } from '../../parts';
+import { DamagedMark, placeByKey, rowsOnPage, say, useVirtualRows, When } from '../../parts';
 import { go, move } from '../../state';
 import { type Arrow, arrangeColumns, arrowsOf, type MapColumn, type MapTurn, toolNames } from './map';
 
@@ -17,15 +16,14 @@ const laneOf = (place: number): string => `var(--lane-${place % 8})`;
 export function HandoverMap({ map, chosen }: { map: { agents: readonly Agent[]; turns: readonly MapTurn[] }; chosen: string | undefined }) {
   const columns = useMemo(() => arrangeColumns(map.agents, map.turns), [map]);
   const arrows = useMemo(() => arrowsOf(columns, map.turns), [columns, map]);
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: arrows.length, getScrollElement: () => scroller.current, estimateSize: () => rowHeight, overscan: 8 });
+  const { scroller, virtual } = useVirtualRows(arrows.length, rowHeight, { overscan: 8 });
   const width = timeWidth + columns.length * columnWidth;
   const at = arrows.findIndex(({ turn }) => turn.agentTurnId === chosen);
   const near = arrows[at] && Math.min(arrows[at].from, arrows[at].to);
   // The pane of a selected handover narrows the map; the selection stays in view.
   useEffect(() => {
     if (near !== undefined) scroller.current?.scrollTo({ left: near * columnWidth });
-  }, [near]);
+  }, [near, scroller]);
   const onKeyDown = (event: KeyboardEvent) => {
     const to = placeByKey(event, at, arrows.length, rowsOnPage(scroller.current, rowHeight));
     if (to === undefined) return;

@@ -1,6 +1,5 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef } from 'react';
-import { Estimate, groupIntoBlocks, say } from '../../parts';
+import { useEffect, useMemo } from 'react';
+import { Estimate, groupIntoBlocks, say, useVirtualRows } from '../../parts';
 import { jumpTo, loadOutline, move, useChainFacts, useNavigation, useQuery, useReading, useTurnNumbers } from '../../state';
 import { type ContextInView, type ShownTurn, turnsOf } from '../context';
 
@@ -17,8 +16,7 @@ export function TurnList({ project, commit, stop, unsent }: ContextInView) {
   const from = useReading((reading) => reading.from);
   const begun = turns.findLastIndex((turn) => turn.firstEntry <= from);
   const current = Math.max(0, begun);
-  const list = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: turns.length, getScrollElement: () => list.current, estimateSize: () => rowHeight, overscan: 20 });
+  const { scroller, virtual } = useVirtualRows(turns.length, rowHeight, { overscan: 20 });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list follows the reading position
   useEffect(() => virtual.scrollToIndex(current, { align: 'auto' }), [current, turns]);
   if (turns.length === 0) return null;
@@ -28,7 +26,7 @@ export function TurnList({ project, commit, stop, unsent }: ContextInView) {
       <h3>
         Turns <span className="muted">{numbered === of ? of : `${numbered} of ${of}`}</span>
       </h3>
-      <div ref={list} className="turns-scroll">
+      <div ref={scroller} className="turns-scroll">
         <ol style={{ height: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, start }) => {
             const turn = turns[index] as ShownTurn;

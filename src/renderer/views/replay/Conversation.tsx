@@ -1,5 +1,4 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import type { Entry, ReplayStep } from '../../../core/contract/index.js';
 import {
   blockOfEntry,
@@ -15,6 +14,7 @@ import {
   Unread,
   useBlockKeys,
   useEntriesOfBlocks,
+  useVirtualRows,
 } from '../../parts';
 import { stepEntriesOf, useRanges } from '../../state';
 import { blocksUpTo, type ShownSteps } from './turns';
@@ -25,17 +25,13 @@ type ConversationProps = ShownSteps & { readonly place: number; readonly playing
 export function Conversation({ project, commit, before, steps, place, playing }: ConversationProps) {
   const entries = useRanges(stepEntriesOf(project, commit));
   const blocks = useMemo(() => groupIntoBlocks(steps), [steps]);
-  const scroller = useRef<HTMLDivElement>(null);
   const latest = blockOfEntry(blocks, place);
   const shown = useMemo(() => blocksUpTo(blocks, place), [blocks, place]);
   const reset = useMemo(() => steps.findLastIndex((step, at) => at <= place && step.dropped), [steps, place]);
 
   // Draws the list at the current step, so that nothing is loaded for its top.
   const [initialOffset] = useState(() => heightBefore(steps, blocks, place));
-  const list = useVirtualizer({
-    count: shown,
-    getScrollElement: () => scroller.current,
-    estimateSize: (n) => guessHeight(steps, blocks[n] as EntryBlock),
+  const { scroller, virtual: list } = useVirtualRows(shown, (n) => guessHeight(steps, blocks[n] as EntryBlock), {
     getItemKey: useBlockKeys(steps, blocks),
     overscan: 4,
     initialOffset,

@@ -1,8 +1,7 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { CornerDownRight, User, Wrench, X } from 'lucide-react';
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
-import { basis, inFolder, placeByKey, rowsOnPage, say, shortPaths } from '../../parts';
+import { basis, inFolder, placeByKey, rowsOnPage, say, shortPaths, useVirtualRows } from '../../parts';
 import { type CallMark, isMiss, marksOf, missTitle, readShare } from './calls';
 import { besideWords, costText, costWords, priceText, sentWords } from './words';
 
@@ -24,15 +23,11 @@ interface CallsProps {
 
 /** The calls of a history in the order sent, one row each. */
 export function Calls({ calls, numbers, turns, places, place, folder, onChoose }: CallsProps) {
-  const scroller = useRef<HTMLDivElement>(null);
   const at = places.indexOf(place);
   const marks = useMemo(() => marksOf(calls), [calls]);
   // Draws the list at the selected row, so that its top is not drawn first.
   const [initialOffset] = useState(() => Math.max(0, at * rowHeight - firstHeight));
-  const virtual = useVirtualizer({
-    count: places.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+  const { scroller, virtual } = useVirtualRows(places.length, rowHeight, {
     overscan: 16,
     initialOffset,
     initialRect: { width: 0, height: firstHeight + rowHeight },

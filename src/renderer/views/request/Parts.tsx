@@ -2,7 +2,7 @@ import { ScrollText } from 'lucide-react';
 import { useState } from 'react';
 import type { DiffLine, PartDiff, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Estimate, placeByKey, SearchField, Select, say } from '../../parts';
+import { Answer, Button, Empty, Estimate, placeByKey, SearchField, Select, type Stretch, say, stretchesOf } from '../../parts';
 import { copy, go, move, useNavigation, useProjectQuery, useQuery } from '../../state';
 import { PartDetails } from './CallBody';
 
@@ -198,9 +198,10 @@ function Difference({ diff }: { diff: PartDiff }) {
 
 const signs = { same: ' ', added: '+', removed: '−' } as const;
 
-function StretchView({ stretch }: { stretch: Stretch }) {
+/** Lines of a part. A folded stretch of more than two is shown on request. */
+function StretchView({ stretch }: { stretch: Stretch<DiffLine> }) {
   const [open, setOpen] = useState(false);
-  if (stretch.folded && !open)
+  if (stretch.folded && stretch.lines.length > 2 && !open)
     return (
       <button type="button" className="part-fold wide muted" onClick={() => setOpen(true)}>
         Show {say.plural(stretch.lines.length, 'unchanged line')}
@@ -214,28 +215,4 @@ function StretchView({ stretch }: { stretch: Stretch }) {
       {text || ' '}
     </pre>
   ));
-}
-
-/** Lines that are shown together. A stretch is folded if it contains no change and is not next to a change. */
-interface Stretch {
-  readonly folded: boolean;
-  readonly lines: readonly DiffLine[];
-}
-
-const around = 3;
-
-/** Divides lines into stretches: changes with their surroundings, and the unchanged lines between them, folded if longer than two. */
-function stretchesOf(lines: readonly DiffLine[]): Stretch[] {
-  const near = new Set<number>();
-  lines.forEach(({ op }, at) => {
-    if (op !== 'same') for (let place = at - around; place <= at + around; place += 1) near.add(place);
-  });
-  const stretches: { folded: boolean; lines: DiffLine[] }[] = [];
-  lines.forEach((line, at) => {
-    const folded = !near.has(at);
-    const last = stretches.at(-1);
-    if (last && last.folded === folded) last.lines.push(line);
-    else stretches.push({ folded, lines: [line] });
-  });
-  return stretches.map((stretch) => (stretch.lines.length > 2 ? stretch : { ...stretch, folded: false }));
 }

@@ -1,8 +1,7 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useMemo, useState } from 'react';
 import type { TicketRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { DamagedMark, Empty, Failure, Loading, placeByKey, rowsOnPage, say, When } from '../../parts';
+import { DamagedMark, Empty, Failure, Loading, placeByKey, rowsOnPage, say, useVirtualRows, When } from '../../parts';
 import { createRanges, type Ranges, useRanges } from '../../state';
 import { filterInput, type TicketFilter } from './filter';
 import { MoveSheet } from './MoveSheet';
@@ -42,11 +41,7 @@ function Rows({ list, onClear }: { list: Left; onClear: () => void }) {
   const [chosen, setChosen] = useState(list.at);
   const at = Math.max(0, Math.min(chosen, (total ?? 1) - 1));
   const [moving, setMoving] = useState<string>();
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: total ?? 0,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+  const { scroller, virtual } = useVirtualRows(total ?? 0, rowHeight, {
     overscan: 12,
     initialOffset: list.offset,
     onChange: ({ scrollOffset }) => {

@@ -1,10 +1,9 @@
 /** biome-ignore-all lint/a11y/useSemanticElements: the rows of a virtual list are placed freely, which table rows cannot be */
 /** biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names the active row */
 /** biome-ignore-all lint/a11y/noNoninteractiveElementToInteractiveRole: a time is a cell like the others */
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useRef, useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import type { SessionSort } from '../../../core/contract/index.js';
-import { type MenuEntry, placeByKey, rowsOnPage, runByKey, WithContextMenu } from '../../parts';
+import { type MenuEntry, placeByKey, rowsOnPage, runByKey, useVirtualRows, WithContextMenu } from '../../parts';
 import { openSession, sessionActions } from './actions';
 import type { Order, SessionListRow } from './rows';
 import { SessionCells } from './SessionCells';
@@ -44,11 +43,7 @@ const soughtIn = ({ key, listed }: SessionListRow & { kind: 'session' }, { hits,
 function useActiveRow(props: SessionTableProps) {
   const { rows, onToggle } = props;
   const [active, setActive] = useState<string>();
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (n) => (rows[n]?.kind === 'group' ? groupHeight : rowHeight),
+  const { scroller, virtual } = useVirtualRows(rows.length, (n) => (rows[n]?.kind === 'group' ? groupHeight : rowHeight), {
     getItemKey: (n) => rows[n]?.key ?? n,
     overscan: 12,
     scrollPaddingStart: headHeight,

@@ -1,8 +1,7 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { Bot, CircleHelp, Cog, CornerUpLeft, Hourglass, User } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { EntityType, TimelineMessage } from '../../../core/contract/index.js';
-import { CutText, DamagedMark, Empty, type Icon, LinkButton, MeasuredRows, say, When } from '../../parts';
+import { CutText, DamagedMark, Empty, type Icon, LinkButton, MeasuredRows, say, useVirtualRows, When } from '../../parts';
 import type { ChatItem, MessageList } from './lines';
 import { type MessageNote, waitText } from './space';
 
@@ -30,9 +29,8 @@ interface ChatProps {
 
 /** Messages as a chat, with long silences and new messages marked. */
 export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, notes, nameOf, onReply, onLatest, onWhole }: ChatProps) {
-  const scroller = useRef<HTMLDivElement>(null);
   const { count } = list;
-  const virtual = useVirtualizer({ count, getScrollElement: () => scroller.current, estimateSize: () => 72, overscan: 8 });
+  const { scroller, virtual } = useVirtualRows(count, 72, { overscan: 8 });
   const unreadFrom = dividerAfter === undefined ? -1 : dividerAfter === null ? 0 : list.placeOf(dividerAfter) + 1;
   const isOpened = useRef(false);
   // The chat opens at the first new message. Later, the newest message scrolls into view.

@@ -1,8 +1,7 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Rendered, TimelineBlockName, TimelineInput } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Estimate, Fold, MeasuredRows, SentCall, SentMessages, type ShownCall, Switch } from '../../parts';
+import { Answer, Button, Estimate, Fold, MeasuredRows, SentCall, SentMessages, type ShownCall, Switch, useVirtualRows } from '../../parts';
 import { copy, useQuery } from '../../state';
 import { divideLines } from './lines';
 
@@ -63,13 +62,7 @@ function AsText({ rendered, pointed, onPoint }: Omit<ReaderProps, 'input'>) {
     () => rendered.blocks.flatMap((block) => divideLines(block).map((line, n) => ({ ...line, block: n === 0 ? block : undefined }))),
     [rendered],
   );
-  const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (n) => (rows[n]?.messageId ? 40 : 110),
-    overscan: 8,
-  });
+  const { scroller, virtual } = useVirtualRows(rows.length, (n) => (rows[n]?.messageId ? 40 : 110), { overscan: 8 });
   const fromOutside = useRef(true);
   useEffect(() => {
     const place = pointed && fromOutside.current ? rows.findIndex((row) => row.messageId === pointed) : -1;
