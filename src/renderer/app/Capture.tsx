@@ -11,6 +11,7 @@ import {
   readCapture,
   setNotifyTurns,
   switchCapture,
+  useEvery,
   useLive,
   useNotifyTurns,
   useTask,
@@ -25,11 +26,9 @@ export function CaptureControl() {
   const capture = useLive((live) => live.capture);
   const [open, setOpen] = useState(false);
   useEffect(() => {
-    if (!open) return;
-    void readCapture();
-    const timer = setInterval(() => void readCapture(), lookMs);
-    return () => clearInterval(timer);
+    if (open) void readCapture();
   }, [open]);
+  useEvery(lookMs, open, readCapture);
   const on = capture?.watching ?? false;
   const troubled = on && (capture?.problems.length ?? 0) > 0;
   const state = capture === undefined ? '' : troubled ? 'on, with problems' : on ? 'on' : 'off';

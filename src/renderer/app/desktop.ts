@@ -62,13 +62,7 @@ function useRecent(dir: string | undefined): readonly { readonly dir: string; re
   useEffect(() => {
     if (!isDesktop) return;
     api.library.recent({}).then(
-      (projects) =>
-        setRecent(
-          projects
-            .filter(({ missing }) => !missing)
-            .slice(0, maxRecent)
-            .map(({ dir: folder, name }) => ({ dir: folder, name })),
-        ),
+      (projects) => setRecent(projects.flatMap((one) => (one.missing ? [] : { dir: one.dir, name: one.name })).slice(0, maxRecent)),
       // The menu keeps what it shows.
       () => undefined,
     );

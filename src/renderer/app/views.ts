@@ -65,6 +65,9 @@ export interface ViewDefinition {
   readonly View: ViewComponent;
 }
 
+const ExperimentsView = later(() => import('../views/experiments'));
+const SettingsView = later(() => import('../views/settings'));
+
 /** The views, one line each. Sessions, chain and context come with the first page; the others bring libraries, and are loaded later. */
 export const views: readonly ViewDefinition[] = [
   { id: 'sessions', title: 'Sessions', icon: Rows3, keys: 'g s', place: 'sessions', needs: 'nothing', View: SessionsView },
@@ -84,23 +87,8 @@ export const views: readonly ViewDefinition[] = [
   { id: 'profiles', title: 'Profiles', icon: IdCard, keys: 'g p', place: 'agents', View: later(() => import('../views/profiles')) },
   { id: 'compose', title: 'Composition', icon: Layers, keys: 'g o', place: 'agents', needs: 'commit', View: later(() => import('../views/compose')) },
   { id: 'reviews', title: 'Reviews', icon: ListChecks, keys: 'g v', place: 'reviews', View: later(() => import('../views/reviews')) },
-  {
-    id: 'experiments',
-    title: 'Experiments',
-    icon: FlaskConical,
-    keys: 'g e',
-    place: 'experiments',
-    View: later(() => import('../views/experiments')),
-  },
-  {
-    id: 'settings',
-    title: 'Settings',
-    icon: Settings,
-    keys: 'g ,',
-    place: 'settings',
-    needs: 'nothing',
-    View: later(() => import('../views/settings')),
-  },
+  { id: 'experiments', title: 'Experiments', icon: FlaskConical, keys: 'g e', place: 'experiments', View: ExperimentsView },
+  { id: 'settings', title: 'Settings', icon: Settings, keys: 'g ,', place: 'settings', needs: 'nothing', View: SettingsView },
 ];
 
 const byId = new Map(views.map((view) => [view.id, view]));

@@ -8,20 +8,14 @@ export type ThemeChoice = 'system' | 'light' | 'dark';
 export type ContrastChoice = 'system' | 'more';
 
 export type Sheet =
-  | { readonly kind: 'palette' }
-  | { readonly kind: 'keys' | 'words' }
-  | { readonly kind: 'imports' }
+  | { readonly kind: 'palette' | 'keys' | 'words' | 'imports' | 'providers' | 'newProject' | 'openPath' | 'mapping' }
   | { readonly kind: 'fork'; readonly commit: ContextId; readonly at?: EntryKey | undefined; readonly stop: Stop }
   | { readonly kind: 'export'; readonly commit: ContextId; readonly stop: Stop }
   | { readonly kind: 'resume'; readonly commit: ContextId; readonly agent: Runtime }
-  | { readonly kind: 'providers' }
-  | { readonly kind: 'newProject' }
   | { readonly kind: 'session'; readonly session: SessionRow; readonly what: 'title' | 'tags' }
   /** Shows what a repair of a session changes, and makes it. */
   | { readonly kind: 'repair'; readonly session: SessionRow }
   | { readonly kind: 'form'; readonly form: FormSpec }
-  | { readonly kind: 'openPath' }
-  | { readonly kind: 'mapping' }
   | { readonly kind: 'link'; readonly href: string };
 
 export interface NoticeAct {

@@ -2,7 +2,7 @@ import { ChevronDown, ChevronUp, Search, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { api } from '../../client';
 import { describeProblem, IconButton, Input, say } from '../../parts';
-import { useReading } from '../../state';
+import { useReading, useRested } from '../../state';
 import { clearFound, paintFound } from './painting';
 import type { ReaderContext } from './useReader';
 
@@ -48,17 +48,10 @@ export function Find(props: FindProps) {
 
 function useFind({ shown, scroller, onWords, onGo }: FindProps) {
   const [typed, setTyped] = useState('');
-  const [words, setWords] = useState('');
+  const words = useRested(typed.trim().slice(0, 400), 180);
   const [at, setAt] = useState(0);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      const next = typed.trim().slice(0, 400);
-      setWords(next);
-      // A single letter matches almost everything, and unfolding for it would make the list jump.
-      onWords(next.length > 1 ? next : '');
-    }, 180);
-    return () => clearTimeout(timer);
-  }, [typed, onWords]);
+  // A single letter matches almost everything, and unfolding for it would make the list jump.
+  useEffect(() => onWords(words.length > 1 ? words : ''), [words, onWords]);
   // Only a list of all entries has a position for each hit.
   const { hits, isDone, problem } = useHits(shown.outline.isPart ? '' : words, shown);
   const from = useReading((reading) => reading.from);
