@@ -119,12 +119,12 @@ describe('[Q8] the sums of the place Usage', () => {
       [],
     );
     const bars = barsOf(january);
-    const series = seriesOf(sumGroups(many, 'model'), 'cost', false);
+    const series = seriesOf(sumGroups(many, 'model'), 'cost', 'model');
     expect(series).toEqual(['m0', 'm1', 'm2', 'm3', 'm4', rest]);
     const stack = stacksOf(many, bars, 'model', series, 'cost')[barAt(bars, '2026-01-05')];
     expect(stack).toEqual([9, 8, 7, 6, 5, 10]);
-    expect(seriesOf(sumGroups(calls, 'model'), 'tokens', false)).toEqual(['opus', 'gpt']);
-    expect(barHeight(addSlices(tools), 'time', true)).toBe(1_000);
+    expect(seriesOf(sumGroups(calls, 'model'), 'tokens', 'model')).toEqual(['opus', 'gpt']);
+    expect(barHeight(addSlices(tools), 'time', 'tool')).toBe(1_000);
   });
 
   test('changes are compared with the range of the same length before', () => {

@@ -1,9 +1,9 @@
 import { Copy, ExternalLink } from 'lucide-react';
-import { type FormEvent, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { api } from '../../client';
 import { Button, TaskProblem } from '../../parts';
 import { copy, show, useTask } from '../../state';
-import { Field, textsOf } from './NewReplica';
+import { Field, sendingTexts } from './NewReplica';
 
 interface Asked {
   readonly address: string;
@@ -24,12 +24,10 @@ export function Connect({ place, isRunning, onConnect, onSignIn }: ConnectProps)
   const form = useRef<HTMLFormElement>(null);
   const [asked, ask] = useState<Asked>();
   const [signingIn, start, forgetSignIn] = useTask<string>();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
+  const submit = sendingTexts((text) => {
     forgetSignIn();
-    const text = textsOf(event.currentTarget);
     onConnect({ hub: text('hub'), project: text('project'), token: text('token') || undefined });
-  };
+  });
   const signIn = async (): Promise<void> => {
     const field = form.current?.elements.namedItem('hub');
     if (!(field instanceof HTMLInputElement) || !field.reportValidity()) return;

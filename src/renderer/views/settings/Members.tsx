@@ -1,10 +1,10 @@
 import { Copy, UserPlus } from 'lucide-react';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import type { OutputOf } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Checkbox, RemoveButton, Select, say, TaskProblem } from '../../parts';
 import { copy, useQuery, useTask } from '../../state';
-import { Field, textsOf } from './NewReplica';
+import { Field, sendingTexts } from './NewReplica';
 
 const roles = {
   reader: 'Reader: pulls',
@@ -23,17 +23,14 @@ export function Members() {
   const [isKept, setKept] = useState(false);
   const query = useQuery(`members ${round}`, (signal) => api.team.members({}, { signal }));
   const reload = (): void => setRound((n) => n + 1);
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const text = textsOf(form);
+  const submit = sendingTexts((text, form) => {
     const [name, role, identity] = [text('name'), text('role') as Role, text('identity') || undefined];
     void invite(async () => {
       const { token } = await api.team.invite({ name, role, identity });
       form.reset();
       return { name, token };
     }).then(reload);
-  };
+  });
   return (
     <section aria-label="Members">
       <h3>Members</h3>
@@ -121,7 +118,7 @@ const Token = ({ name, token }: { name: string; token: string }) => (
   </>
 );
 
-function GiveAccess({ onSubmit }: { readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void }) {
+function GiveAccess({ onSubmit }: { readonly onSubmit: ReturnType<typeof sendingTexts> }) {
   return (
     <form className="storage-new gap-8" aria-label="Give access" onSubmit={onSubmit}>
       <Field name="name" label="Name" required placeholder="Sarah" maxLength={200} />

@@ -15,10 +15,7 @@ type Credentials = keyof typeof credentialNames;
 export function NewReplica({ name, onAdd, onCancel }: { name: string | undefined; onAdd: (replica: ReplicaInput) => void; onCancel: () => void }) {
   const [kind, setKind] = useState<'folder' | 's3'>('folder');
   const [credentials, setCredentials] = useState<Credentials>('keys');
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    onAdd(replicaOf(textsOf(event.currentTarget), kind, credentials));
-  };
+  const submit = sendingTexts((text) => onAdd(replicaOf(text, kind, credentials)));
   return (
     <form className="storage-new gap-8" aria-label="Add a replica" onSubmit={submit}>
       <Select before="Kind" value={kind} options={Object.entries({ folder: 'Folder', s3: 'S3 bucket' })} onChange={setKind} />
@@ -80,11 +77,14 @@ function replicaOf(text: (field: string) => string, kind: 'folder' | 's3', crede
   };
 }
 
-/** The text of a field of a form, without spaces at its ends. */
-export const textsOf =
-  (form: HTMLFormElement) =>
-  (field: string): string =>
-    String(new FormData(form).get(field) ?? '').trim();
+/** The handler of a form that is sent. `act` receives the function that reads the text of a field, without spaces at its ends, and the form. */
+export const sendingTexts =
+  (act: (text: (field: string) => string, form: HTMLFormElement) => void) =>
+  (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    act((field) => String(new FormData(form).get(field) ?? '').trim(), form);
+  };
 
 /** A text field with its label before it. */
 export const Field = ({ label, ...input }: { label: string } & ComponentProps<'input'>) => (

@@ -4,7 +4,7 @@ import type { ProviderAccount, ProviderAccounts, Wire } from '../../../core/cont
 import { api } from '../../client';
 import { Answer, Button, notifyProblem, RemoveButton, Select, Sheet, TaskProblem } from '../../parts';
 import { dismiss, useQuery, useTask } from '../../state';
-import { Field, textsOf } from './NewReplica';
+import { Field, sendingTexts } from './NewReplica';
 
 const origins: Record<ProviderAccount['from'], string> = {
   environment: 'from environment variables',
@@ -86,10 +86,7 @@ function NewProvider({ noKeys, onChange }: { noKeys: string | null; onChange: (w
     <form
       className="providers-new gap-8 labeled stack"
       aria-label="Add a provider"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const form = event.currentTarget;
-        const text = textsOf(form);
+      onSubmit={sendingTexts((text, form) => {
         const [title, url, key] = [text('title'), text('url'), text('key')];
         // Clears the key from the page as soon as it is sent.
         if (keyField.current) keyField.current.value = '';
@@ -98,7 +95,7 @@ function NewProvider({ noKeys, onChange }: { noKeys: string | null; onChange: (w
           form.reset();
           return accounts;
         });
-      }}
+      })}
     >
       <h3>Add a provider</h3>
       <Select before="API" value={wire} options={Object.entries(wireNames)} onChange={setWire} />

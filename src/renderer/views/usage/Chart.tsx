@@ -29,9 +29,8 @@ interface ChartProps {
 /** The chart: a bar for each part of the range, divided by group, with the range before as a line and the budget as another. A bar is a button. */
 export function Chart(props: ChartProps) {
   const { slices, before, bars, barsBefore, by, measure, range, budget, selected, sessions, onSelect } = props;
-  const isTool = by === 'tool';
   const groups = sumGroups(slices, by);
-  const series = useMemo(() => seriesOf(groups, measure, isTool), [groups, measure, isTool]);
+  const series = useMemo(() => seriesOf(groups, measure, by), [groups, measure, by]);
   const stacks = useMemo(() => stacksOf(slices, bars, by, series, measure), [slices, bars, by, series, measure]);
   const line = useMemo(
     () => before && stacksOf(before, barsBefore, by, [rest], measure).map(([value = 0]) => value),
@@ -114,16 +113,15 @@ const shortWords = (range: Range): string => rangeWords(range).replace(/ \d{4}$/
 /** The groups of the bars, with their values in the selected bar and in the whole range. */
 function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnType<typeof sumGroups> }) {
   const { series, groups, by, measure, sessions, slices, before, selected, range } = props;
-  const isTool = by === 'tool';
   const inBar = useMemo(() => selected && sumGroups(inRange(slices, selected), by), [slices, selected, by]);
   const valueIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): number =>
     name === rest
-      ? [...of].reduce((sum, [key, sums]) => (series.includes(key) ? sum : sum + barHeight(sums, measure, isTool)), 0)
-      : barHeight(of.get(name) ?? noSums(), measure, isTool);
+      ? [...of].reduce((sum, [key, sums]) => (series.includes(key) ? sum : sum + barHeight(sums, measure, by)), 0)
+      : barHeight(of.get(name) ?? noSums(), measure, by);
   /** Whether a count or a price is missing in what `valueIn` adds up. */
   const isBoundIn = (of: ReadonlyMap<string, ReturnType<typeof noSums>>, name: string): boolean =>
     [...of].some(([key, sums]) => (name === rest ? !series.includes(key) : key === name) && isBound(sums, measure));
-  const others = [...groups].filter(([key, sums]) => !series.includes(key) && barHeight(sums, measure, isTool) > 0).length;
+  const others = [...groups].filter(([key, sums]) => !series.includes(key) && barHeight(sums, measure, by) > 0).length;
   const allBefore = before && addSlices(before);
   return (
     <table className="usage-legend small">
@@ -155,7 +153,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
             <td className="num">
               {name === rest || !groups.has(name)
                 ? measured(valueIn(groups, name), measure, isBoundIn(groups, name))
-                : measuredSum(groups.get(name) ?? noSums(), measure, isTool)}
+                : measuredSum(groups.get(name) ?? noSums(), measure, by)}
             </td>
           </tr>
         ))}
@@ -168,7 +166,7 @@ function Legend(props: ChartProps & { series: readonly string[]; groups: ReturnT
               </span>
             </td>
             {selected && <td />}
-            <td className="num">{measured(barHeight(allBefore, measure, isTool), measure, isBound(allBefore, measure))}</td>
+            <td className="num">{measured(barHeight(allBefore, measure, by), measure, isBound(allBefore, measure))}</td>
           </tr>
         )}
       </tbody>

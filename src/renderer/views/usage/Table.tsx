@@ -49,7 +49,7 @@ export function Table(props: TableProps) {
   const [most, setMost] = useState(shownAtFirst);
   const groups = sumGroups(slices, by);
   const groupsBefore = before && sumGroups(before, by);
-  const whole = [...groups.values()].reduce((sum, sums) => sum + barHeight(sums, measure, isTool), 0);
+  const whole = [...groups.values()].reduce((sum, sums) => sum + barHeight(sums, measure, by), 0);
   const active = sort ?? { id: by === 'day' ? 'name' : isTool || measure === 'errors' ? 'errors' : measure, ascending: false };
   const rows = useMemo(() => {
     const value = columns.find(({ id }) => id === active.id)?.value;
@@ -139,10 +139,9 @@ interface GroupRowProps extends RowProps {
 
 function GroupRow(props: GroupRowProps) {
   const { group: key, sums, columns, whole, groupsBefore, isOpen, onToggle, measure, by } = props;
-  const isTool = by === 'tool';
   const row = rowOf(props, key, sums);
-  const value = barHeight(sums, measure, isTool);
-  const old = barHeight(groupsBefore?.get(key) ?? noSums(), measure, isTool);
+  const value = barHeight(sums, measure, by);
+  const old = barHeight(groupsBefore?.get(key) ?? noSums(), measure, by);
   return (
     <>
       <tr>
@@ -230,9 +229,8 @@ function Name(props: TableProps & { name: string; isOpen: boolean; isNew: boolea
 /** The largest sessions of an open group, and a way to the others. */
 function Inside(props: RowProps) {
   const { slices, before, by, measure, group, columns, sessions, chosen, whole } = props;
-  const isTool = by === 'tool';
   const inside = useMemo(() => ofGroup(slices, by, group), [slices, by, group]);
-  const found = largestSessions(inside, measure, isTool);
+  const found = largestSessions(inside, measure, by);
   const others = found.length - shownSessions;
   const facet = facets.find((one) => one === by);
   const showAll = (): void => {
@@ -250,7 +248,7 @@ function Inside(props: RowProps) {
             <SessionName id={id} sessions={sessions} />
           </td>
           <Cells columns={columns} row={rowOf(props, group, sums, id)} />
-          {whole > 0 && <Share part={barHeight(sums, measure, isTool) / whole} />}
+          {whole > 0 && <Share part={barHeight(sums, measure, by) / whole} />}
           {before && <td />}
         </tr>
       ))}
@@ -266,7 +264,6 @@ function Inside(props: RowProps) {
 }
 
 function Total({ slices, before, columns, whole, measure, range, chosen, by }: Omit<RowProps, 'group'>) {
-  const isTool = by === 'tool';
   const all = addSlices(slices);
   const old = before && addSlices(before);
   const row: UsageTableRow = { key: 'total', sums: all, list: (what) => listSql(what, { by, range, chosen }) };
@@ -275,7 +272,7 @@ function Total({ slices, before, columns, whole, measure, range, chosen, by }: O
       <th scope="row">Total</th>
       <Cells columns={columns} row={row} />
       {whole > 0 && <td className="c-share">100%</td>}
-      {old && <td className="num">{changeWords(barHeight(all, measure, isTool), barHeight(old, measure, isTool), measure)}</td>}
+      {old && <td className="num">{changeWords(barHeight(all, measure, by), barHeight(old, measure, by), measure)}</td>}
     </tr>
   );
 }

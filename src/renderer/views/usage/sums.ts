@@ -102,9 +102,9 @@ export const sumGroups = (slices: Slices, by: ShownGrouping): ReadonlyMap<string
   });
 
 /** The sessions, those with the largest part of the measure first. A session of tool calls may have no counted calls, and the other way round. */
-export const largestSessions = (slices: Slices, measure: ShownMeasure, isTool = false): readonly (readonly [id: string, sums: Sums])[] =>
-  once(slices, `largest ${measure} ${isTool}`, () =>
-    [...sumGroups(slices, 'session')].sort(([, x], [, y]) => barHeight(y, measure, isTool) - barHeight(x, measure, isTool) || y.calls - x.calls),
+export const largestSessions = (slices: Slices, measure: ShownMeasure, by?: ShownGrouping): readonly (readonly [id: string, sums: Sums])[] =>
+  once(slices, `largest ${measure} ${by === 'tool'}`, () =>
+    [...sumGroups(slices, 'session')].sort(([, x], [, y]) => barHeight(y, measure, by) - barHeight(x, measure, by) || y.calls - x.calls),
   );
 
 /** The values of a facet with the number of sessions that have each, the most frequent first. The other facets are applied. */
@@ -124,15 +124,15 @@ export function hitShare({ input, cacheRead, cacheWrite }: Sums): number | undef
   return whole === 0 ? undefined : cacheRead / whole;
 }
 
-/** The counts that make the height of a bar. Of tools, the time is that of the tools. */
-const countsOf = (measure: ShownMeasure, isTool: boolean): readonly CountName[] => {
+/** The counts that make the height of a bar. Grouped by tool, the time is that of the tools. */
+const countsOf = (measure: ShownMeasure, by: ShownGrouping | undefined): readonly CountName[] => {
   if (measure === 'tokens') return ['input', 'cacheRead', 'cacheWrite', 'output'];
-  return [measure !== 'time' ? measure : isTool ? 'toolMs' : 'waitMs'];
+  return [measure !== 'time' ? measure : by === 'tool' ? 'toolMs' : 'waitMs'];
 };
 
 /** The height of a bar. */
-export const barHeight = (of: Sums, measure: ShownMeasure, isTool = false): number =>
-  countsOf(measure, isTool).reduce((sum, name) => sum + of[name], 0);
+export const barHeight = (of: Sums, measure: ShownMeasure, by?: ShownGrouping): number =>
+  countsOf(measure, by).reduce((sum, name) => sum + of[name], 0);
 
 /** Whether a cost is a lower bound, because calls without a price or an output are in it. */
 export const isLowerBound = ({
@@ -153,16 +153,16 @@ export const isBound = (of: Parameters<typeof isLowerBound>[0], measure: ShownMe
 export const rest = '\u0000rest';
 
 /** The names of the largest groups in the order of a legend. `rest` stands for all smaller ones, and the empty text for what was not recorded. */
-export function seriesOf(groups: ReadonlyMap<string, Sums>, measure: ShownMeasure, isTool: boolean, most = 5): readonly string[] {
+export function seriesOf(groups: ReadonlyMap<string, Sums>, measure: ShownMeasure, by: ShownGrouping, most = 5): readonly string[] {
   const named = [...groups]
-    .filter(([key, sums]) => key !== '' && barHeight(sums, measure, isTool) > 0)
-    .sort(([a, x], [b, y]) => barHeight(y, measure, isTool) - barHeight(x, measure, isTool) || (a < b ? -1 : 1))
+    .filter(([key, sums]) => key !== '' && barHeight(sums, measure, by) > 0)
+    .sort(([a, x], [b, y]) => barHeight(y, measure, by) - barHeight(x, measure, by) || (a < b ? -1 : 1))
     .map(([key]) => key);
   const unknown = groups.get('');
   return [
     ...named.slice(0, named.length > most + 1 ? most : most + 1),
     ...(named.length > most + 1 ? [rest] : []),
-    ...(unknown && barHeight(unknown, measure, isTool) > 0 ? [''] : []),
+    ...(unknown && barHeight(unknown, measure, by) > 0 ? [''] : []),
   ];
 }
 
@@ -180,7 +180,7 @@ export function stacksOf(
   const placeOf = names.map((name) => seriesAt.get(name) ?? seriesAt.get(rest));
   const stacks = bars.map(() => series.map(() => 0));
   const stackOf = names.map((name) => stacks[barAt(bars, name)]);
-  for (const name of countsOf(measure, by === 'tool')) {
+  for (const name of countsOf(measure, by)) {
     const values = counts[name];
     if (!values) continue;
     for (const row of slices.rows) {

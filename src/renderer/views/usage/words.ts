@@ -77,12 +77,12 @@ export function measured(value: number, measure: ShownMeasure, atLeast = false):
 }
 
 /** The value of sums in words. A cost without every price and count is a lower bound, and so are tokens without every count. */
-export const measuredSum = (sums: Sums, measure: ShownMeasure, isTool = false): string =>
+export const measuredSum = (sums: Sums, measure: ShownMeasure, by?: ShownGrouping): string =>
   measure === 'cost' && sums.cost === 0 && sums.unpriced === sums.calls && sums.calls > 0
     ? 'no price'
     : isUnknown(sums, measure)
       ? notCounted
-      : measured(barHeight(sums, measure, isTool), measure, isBound(sums, measure));
+      : measured(barHeight(sums, measure, by), measure, isBound(sums, measure));
 
 /** A change from the range before: `+$13.15`, `−12`; undefined if nothing was there to compare. */
 export function changeWords(now: number, before: number, measure: ShownMeasure): string {
