@@ -76,20 +76,11 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
 
   const reload = async () => {
     const loaded = [...pages].flatMap(([page, state]) => (Array.isArray(state) ? [page] : []));
-    let end = total ?? 0;
-    const isComplete = loaded.length * pageSize >= end;
-    const fresh = new Map<number, readonly T[]>();
-    const loadAgain = async (page: number) => {
-      const result = await load(page * pageSize, pageSize);
-      end = result.total;
-      fresh.set(page, itemsOf(result));
-    };
-    for (const page of isComplete ? loaded : loaded.slice(-pagesRenewed)) await loadAgain(page);
-    // A complete list stays complete: the pages that it has gained are loaded too.
-    for (let page = loaded.length; isComplete && page * pageSize < end; page++) await loadAgain(page);
+    const isComplete = total !== undefined && loaded.length * pageSize >= total;
+    const fresh = await (isComplete ? loadAll(pageSize, load, loaded) : loadPages(pageSize, load, loaded.slice(-pagesRenewed)));
     pages.clear();
-    for (const [page, items] of fresh) if (page * pageSize < end) pages.set(page, items);
-    if (fresh.size > 0) total = end;
+    for (const [page, items] of fresh.pages) pages.set(page, items);
+    total = fresh.total ?? total;
     changed();
     need(wanted.from, wanted.to);
   };
@@ -119,6 +110,30 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     },
     version: () => version,
   };
+}
+
+type Load<T> = (offset: number, limit: number) => Promise<RangePage<T>>;
+type Loaded<T> = { readonly pages: Map<number, readonly T[]>; readonly total: number | undefined };
+
+/** Loads the given pages, except for pages behind the new end of the list. */
+async function loadPages<T>(pageSize: number, load: Load<T>, wanted: readonly number[]): Promise<Loaded<T>> {
+  const pages = new Map<number, readonly T[]>();
+  let total: number | undefined;
+  for (const page of wanted) {
+    const result = await load(page * pageSize, pageSize);
+    total = result.total;
+    pages.set(page, itemsOf(result));
+  }
+  for (const page of [...pages.keys()]) if (total !== undefined && page * pageSize >= total) pages.delete(page);
+  return { pages, total };
+}
+
+/** Loads the given pages and every page that the list has gained. */
+async function loadAll<T>(pageSize: number, load: Load<T>, known: readonly number[]): Promise<Loaded<T>> {
+  const { pages, total = 0 } = await loadPages(pageSize, load, known);
+  const gained = Array.from({ length: Math.max(0, Math.ceil(total / pageSize) - known.length) }, (_, place) => known.length + place);
+  const more = await loadPages(pageSize, load, gained);
+  return { pages: new Map([...pages, ...more.pages]), total: more.total ?? total };
 }
 
 /** Renders the component again whenever a page of the list arrives. */
