@@ -6,6 +6,7 @@ import type { ContextId } from '../../src/core/base/index.js';
 import { graph, materializedBytes, show, tips } from '../../src/core/chain/index.js';
 import { importPaths } from '../../src/core/import/index.js';
 import { atOnce, checkProject, openProject, type Project, repairProject } from '../../src/core/project/index.js';
+import { rebuildFile } from '../../src/core/store/rebuild.js';
 import { databaseIn, named } from '../support/damage.js';
 import { root } from '../support/machine.js';
 import { emptyProject, heldClock, scratch } from '../support/project.js';
@@ -94,6 +95,30 @@ test('[T24] a repair takes commits from a backup that was made before their tabl
   const project = opened(dir);
   expect(named(atOnce(repairProject(project)))).toBe('');
   expect(summaries(databaseIn(dir))).toEqual(before);
+});
+
+// A file of format 49 or before calls the table of commits by another name, and so does its copy until it is migrated.
+test.each([
+  { format: 50, table: 'commits' },
+  { format: 49, table: 'context' },
+])('[T24] in format $format, commits with a spoiled definition come back from the file', ({ format, table }) => {
+  const { dir, contexts } = imported();
+  const raw = new Database(databaseIn(dir));
+  if (format === 49) raw.exec('ALTER TABLE commits RENAME TO context; PRAGMA user_version = 49');
+  raw.unsafeMode();
+  raw.pragma('writable_schema = ON');
+  raw.prepare("UPDATE sqlite_schema SET sql = replace(sql, 'seq ', 'seq ((') WHERE type = 'table' AND name = ?").run(table);
+  raw.close();
+  const project = opened(dir, { repair: true });
+  const { problems } = atOnce(repairProject(project));
+  expect(problems.map(({ message }) => message).join()).toContain('rows of commits could not be read');
+  expect(contextsOf(project)).toEqual(contexts);
+});
+
+test('[T24] a file with the number of an earlier format keeps its commits in a rebuild', () => {
+  const { dir } = imported();
+  changeRows(dir, 'DROP TABLE goal; PRAGMA user_version = 49');
+  expect(rebuildFile(databaseIn(dir), [])).toMatchObject({ unread: ['goal'], lost: ['goal'] });
 });
 
 // The file comes back later: a person imports it again.

@@ -5,7 +5,7 @@ import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { recountAreas } from './area-counts.js';
 import { migrate, refuseNewer, versionOf } from './migrate.js';
 import { formatVersion, migrations } from './migrations/index.js';
-import { tableNamed, tablesAfter } from './schema.js';
+import { presentName, tableNamed, tablesAfter } from './schema.js';
 import { addSums, type ChangedRow, fitsSql, matchesSql, readingOf, registerSums, type TableShape, tablesOf, type Value } from './sums.js';
 
 export interface RebuiltFile {
@@ -101,16 +101,17 @@ function copyRows(file: string, beside: string, backups: readonly string[]): Omi
     const unread: string[] = [];
     const lost: string[] = [];
     for (const table of tablesOf(fresh).filter(({ name }) => !derived.test(name))) {
+      const name = presentName(table.name);
       const doubtful: Value[][] = [];
       const isRead = copyTable(from, fresh, table, doubtful);
       const isComplete = isRead && !from.isBackup;
       const before = from.isBackup ? 0 : countOf(fresh, table);
       const backedUp = isRead && doubtful.length === 0 ? [] : earlier.map((backup) => copyTable(backup, fresh, table));
       const found = countOf(fresh, table) - before;
-      if (found > 0) fromBackups.set(table.name, found);
-      if (!isComplete) unread.push(table.name);
+      if (found > 0) fromBackups.set(name, found);
+      if (!isComplete) unread.push(name);
       const isPlaced = insertUnverified(fresh, table, doubtful);
-      if (!isPlaced || !(isRead || backedUp.includes(true))) lost.push(table.name);
+      if (!isPlaced || !(isRead || backedUp.includes(true))) lost.push(name);
     }
     recountAreas(fresh);
     const [old] = opened;

@@ -13,12 +13,15 @@ export interface SchemaObject {
 /** Objects of SQLite itself. No statement can create such a name. */
 const ofSqlite = /^sqlite_(autoindex_\w+|sequence|stat[1-4])$/;
 
-/** The tables that earlier formats called by another name, which their backups still do. */
-const formerNames: Readonly<Record<string, string>> = { commits: 'context' };
+/** The tables that earlier formats called by another name, which their files and backups still do. */
+const renamed: Readonly<Record<string, string>> = { context: 'commits' };
 
-/** The table with this name, or with the one that an earlier format gave it. */
+/** What a table of any format is called now. */
+export const presentName = (name: string): string => (Object.hasOwn(renamed, name) ? (renamed[name] as string) : name);
+
+/** The table with this name, or with the one that another format gives it. */
 export const tableNamed = <Table extends { readonly name: string }>(tables: readonly Table[], name: string): Table | undefined =>
-  tables.find((table) => table.name === name) ?? tables.find((table) => table.name === formerNames[name]);
+  tables.find((table) => table.name === name) ?? tables.find((table) => presentName(table.name) === presentName(name));
 
 /** The tables and indexes that exist after the given migration steps. Stemma makes no views, no triggers and no virtual tables in its record. */
 export function objectsAfter(steps: readonly string[]): SchemaObject[] {
