@@ -6,11 +6,19 @@ export function atOnce<T>(steps: Generator<unknown, T>): T {
   }
 }
 
-/** Runs all steps of an asynchronous generator or stream and returns its result. `take` gets what it yields. */
-export async function finished<Part, Result>(steps: { next(): Promise<IteratorResult<Part, Result>> }, take: (part: Part) => void = () => {}) {
+/** Runs all steps of an asynchronous generator or stream and returns its result. `take` gets what it yields; if it throws, the stream is closed. */
+export async function finished<Part, Result>(
+  steps: { next(): Promise<IteratorResult<Part, Result>>; return?(value: never): unknown },
+  take: (part: Part) => void = () => {},
+) {
   for (;;) {
     const step = await steps.next();
     if (step.done) return step.value;
-    take(step.value);
+    try {
+      take(step.value);
+    } catch (error) {
+      await steps.return?.(undefined as never);
+      throw error;
+    }
   }
 }
