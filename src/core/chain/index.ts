@@ -57,4 +57,4 @@ export { instantiate, listTemplates, putTemplate, templateOf, templateText } fro
 export { beginsTurn } from './turn-numbers.js';
 export { type TurnParts, turnPartsAt, turnPartsIn } from './turn-parts.js';
 export { openVerified } from './verified.js';
-export { backwards, isResetPoint, lineage, newestFirst, stepsUntil, type Walk, walk } from './walk.js';
+export { backwards, isResetPoint, lineage, lostParent, newestFirst, stepsUntil, type Walk, walk } from './walk.js';

@@ -1,5 +1,5 @@
 import { badRequest, defined, type EntryKey, toTimestamp } from '../base/index.js';
-import { type ContextRow, contextEntries, findChildren, findCommit, type ReadChain } from '../chain/index.js';
+import { type ContextRow, contextEntries, findChildren, findCommit, lostParent, type ReadChain } from '../chain/index.js';
 import { type InputOf, lostKinds, type UsageCompaction } from '../contract/index.js';
 import { type ParsedEntry, toolClassOf } from '../formats/index.js';
 import { requireContents } from './backfill.js';
@@ -15,7 +15,7 @@ const defaultLimit = 200;
 
 /**
  * Returns the counted sizes before and after a compaction, and the files, decisions, errors and results that its summary does not mention. @throws
- * NOT_FOUND for an unknown commit; BAD_REQUEST for a commit that is not a compaction.
+ * NOT_FOUND for an unknown commit; BAD_REQUEST for a commit that is not a compaction; CORRUPT if its parent is lost.
  */
 export function usageCompaction(chain: ReadChain, { id, limit = defaultLimit }: InputOf<'usage.compaction'>): UsageCompaction {
   requireContents(chain, id);
@@ -23,6 +23,7 @@ export function usageCompaction(chain: ReadChain, { id, limit = defaultLimit }: 
   if (row.type !== 'compaction')
     throw badRequest('id', `${row.id} is a ${row.type}, not a compaction. \`stemma compaction SESSION\` lists the compactions of a session.`);
   const parent = row.parentId;
+  if (parent === null && row.parent !== null) throw lostParent(row);
   const before = parent === null ? [] : contextEntries(chain, { id: parent });
   const after = contextEntries(chain, { id: row.id });
   const restored = restoredAfter(chain, row);

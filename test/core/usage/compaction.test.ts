@@ -131,6 +131,12 @@ test('[N10] a commit that is not a compaction is refused by its id', () => {
   expect(usageCompaction(chain, { id, limit: 2 }).lost).toHaveLength(2);
 });
 
+test('[N10] a compaction whose parent is lost is not shown as one that lost nothing', () => {
+  const { chain, id } = compactionOf(compacted('We worked.'));
+  chain.db.unenforced(() => chain.db.run('DELETE FROM commits WHERE seq = (SELECT parent FROM commits WHERE id = ?)', id));
+  expect(() => usageCompaction(chain, { id })).toThrow(`The parent of ${id} is lost`);
+});
+
 const model = (reply: string, seen: string[] = []): ModelProvider => ({
   id: 'fake',
   title: 'A model of the test',
