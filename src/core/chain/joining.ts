@@ -4,8 +4,12 @@ export function joining<Item>() {
   /** The item that stands for the group of an item. */
   const groupOf = (item: Item): Item => {
     let at = item;
-    for (let next = joins.get(at); next !== undefined; next = joins.get(at)) at = next;
-    if (at !== item) joins.set(item, at);
+    // Each step shortens the path, which could otherwise become as long as the group.
+    for (let next = joins.get(at); next !== undefined; next = joins.get(at)) {
+      const after = joins.get(next);
+      if (after !== undefined) joins.set(at, after);
+      at = next;
+    }
     return at;
   };
   const join = (a: Item, b: Item): void => {
