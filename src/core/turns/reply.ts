@@ -178,6 +178,7 @@ function take(entries: EntryDraft[], piece: ReplyPiece): void {
 
 /** Adds a signature to the last entry. Thinking that a provider does not show has no text, only its signature. */
 function seal(entries: EntryDraft[], { name = 'signature', signature }: Extract<ReplyPiece, { kind: 'signature' }>): void {
+  if (signature === '') return;
   const last = entries.at(-1);
   const result = { [name]: signature };
   const isOfLast = last?.role === 'assistant' && last.result === undefined && (last.kind === 'thinking' || name === 'thoughtSignature');

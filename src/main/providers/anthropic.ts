@@ -10,6 +10,8 @@ interface Block {
   readonly data?: string;
   /** The received part of a call's arguments, which arrive as pieces of JSON. */
   json: string;
+  /** The received part of a thought's signature. */
+  signature: string;
 }
 
 /** A provider that sends the given body to the Messages API. */
@@ -61,18 +63,19 @@ function* readCounts(event: Record<string, unknown>): Generator<ReplyPiece> {
 
 function* readPieces(event: Record<string, unknown>, blocks: Map<number, Block>): Generator<ReplyPiece> {
   const index = Number(event.index);
-  if (event.type === 'content_block_start') blocks.set(index, { ...(event.content_block as Omit<Block, 'json'>), json: '' });
+  if (event.type === 'content_block_start') blocks.set(index, { ...(event.content_block as Block), json: '', signature: '' });
   const block = blocks.get(index);
   if (!block) return;
   if (event.type === 'content_block_delta') {
     const delta = event.delta as { type?: string; text?: string; thinking?: string; signature?: string; partial_json?: string };
     if (delta.type === 'text_delta') yield { kind: 'text', delta: delta.text ?? '' };
     if (delta.type === 'thinking_delta') yield { kind: 'thinking', delta: delta.thinking ?? '' };
-    if (delta.type === 'signature_delta') yield { kind: 'signature', signature: delta.signature ?? '' };
+    if (delta.type === 'signature_delta') block.signature += delta.signature ?? '';
     if (delta.type === 'input_json_delta') block.json += delta.partial_json ?? '';
   }
-  if (event.type === 'content_block_stop' && block.type === 'redacted_thinking')
-    yield { kind: 'signature', name: 'data', signature: block.data ?? '' };
-  if (event.type === 'content_block_stop' && block.type === 'tool_use')
+  if (event.type !== 'content_block_stop') return;
+  if (block.signature !== '') yield { kind: 'signature', signature: block.signature };
+  if (block.type === 'redacted_thinking') yield { kind: 'signature', name: 'data', signature: block.data ?? '' };
+  if (block.type === 'tool_use')
     yield { kind: 'tool_call', toolCallId: block.id ?? '', toolName: block.name ?? '', arguments: argumentsIn(block.json) };
 }

@@ -54,6 +54,20 @@ describe('the Messages API', () => {
     });
   });
 
+  test('the parts of a signature are one signature, and each hidden thought has its own', async () => {
+    const thought = (index: number, ...parts: string[]) => [
+      { type: 'content_block_start', index, content_block: { type: 'thinking', thinking: '', signature: '' } },
+      ...['', ...parts].map((signature) => ({ type: 'content_block_delta', index, delta: { type: 'signature_delta', signature } })),
+      { type: 'content_block_stop', index },
+    ];
+    const events = [...thought(0, 'a', 'b'), ...thought(1, 'c'), ...thought(2), { type: 'message_stop' }];
+    const { url } = await serving((response) => stream(response, events));
+    expect(await replyOf(anthropicProvider({ url, key: 'k' }))).toEqual([
+      { kind: 'signature', signature: 'ab' },
+      { kind: 'signature', signature: 'c' },
+    ]);
+  });
+
   test('a request on a connection that the server had closed is sent again on a new one', async () => {
     const answers = (response: ServerResponse): void => stream(response, anthropicEvents);
     const hangUp = (response: ServerResponse): void => void response.socket?.destroy();
