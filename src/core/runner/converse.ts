@@ -44,8 +44,8 @@ export async function converse(
 ): Promise<WorkOutcome> {
   const { performer, tools } = work;
   const parameters = callSettings(profile);
-  const model = performer.model ?? stringAt(parameters, 'model') ?? (await provider.models()).models[0];
-  return workAs(parts.chain, work, own, ({ from, who, runId, as, tip, moved }) => {
+  return workAs(parts.chain, work, own, async ({ from, who, runId, as, tip, moved }) => {
+    const model = performer.model ?? stringAt(parameters, 'model') ?? (await provider.models()).models[0];
     const offered = offeredTo(profile, offeredFor, tools);
     const actor = { who: actorOf(parts.chain, who, performer), runId, readsProject: mayReadProject(profile), context: tip };
     const calls = { ...turnCalls(parts, work, provider), model, parameters, offered, compose: (commit: ContextId) => compose(commit, as) };
