@@ -56,10 +56,10 @@ export function cardsOf(entries: readonly EntryDraft[]): NewCard[] {
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(thoughts.length > 0 && { thinking: thoughts }),
   };
-  const calls = of('tool_call').map(({ toolCallId = '', toolName = '', arguments: given = {}, result }) => ({
+  const calls = of('tool_call').map(({ toolCallId = '', toolName = '', arguments: given, result }) => ({
     id: toolCallId,
     name: toolName,
-    given,
+    given: given ?? {},
     // Gemini signs calls. The signature is sent back with the call.
     signature: isObject(result) ? result.thoughtSignature : undefined,
   }));

@@ -53,14 +53,16 @@ function openWaiting(chain: WriteChain, { jobId, signal }: Of, tell: Diary['tell
       const requestId = times === 1 ? asked.requestId : `${asked.requestId}#${times}`;
       const { promise, resolve, reject } = Promise.withResolvers<PersonAnswer>();
       const stop = (): void => reject(signal.reason);
-      signal.addEventListener('abort', stop, { once: true });
-      waiting.set(requestId, resolve);
-      storeQuestion(chain, jobId, { ...asked, requestId });
-      tell({ kind: 'question', text: asked.arguments, toolName: asked.toolName, requestId });
-      return promise.finally(() => {
+      try {
+        signal.addEventListener('abort', stop, { once: true });
+        waiting.set(requestId, resolve);
+        storeQuestion(chain, jobId, { ...asked, requestId });
+        tell({ kind: 'question', text: asked.arguments, toolName: asked.toolName, requestId });
+        return await promise;
+      } finally {
         waiting.delete(requestId);
         signal.removeEventListener('abort', stop);
-      });
+      }
     },
   };
 }

@@ -282,6 +282,12 @@ describe('a transcript as a timeline', () => {
     expect(timelineMessages(input).at(-1)?.role).toBe('assistant');
   });
 
+  test('a call without arguments has empty ones', () => {
+    const frame = { space: { id: 's', name: null }, agent: { id: 'a', name: 'A' }, at: now as never };
+    const calls = [undefined, null].map((given, at) => entry(at, { role: 'assistant', kind: 'tool_call', toolName: 'now', arguments: given }));
+    expect(transcriptTimeline(calls, frame).history?.messages.map(({ text }) => text)).toEqual(['now({})', 'now({})']);
+  });
+
   test('an empty context is a timeline too', () => {
     const input = transcriptTimeline([], { space: { id: 's', name: null }, agent: { id: 'a', name: 'A' }, at: now as never });
     expect(renderTimeline(input).system).toContain('  (no messages)');

@@ -54,7 +54,7 @@ const messageOf: Readonly<Record<Entry['kind'], (entry: Entry, self: Person, cal
   text: ({ role, text = '' }, self) => ({ sender: role === 'assistant' ? self : role === 'user' ? user : service('system', 'System'), text }),
   summary: ({ text = '' }) => ({ sender: service('compaction', 'Compaction'), text }),
   image: ({ role, media }, self) => ({ sender: role === 'assistant' ? self : user, text: `[image ${media?.mediaType ?? ''}]` }),
-  tool_call: ({ toolName, arguments: given = {} }, self) => ({ sender: self, text: `${toolName || 'tool'}(${JSON.stringify(given)})` }),
+  tool_call: ({ toolName, arguments: given }, self) => ({ sender: self, text: `${toolName || 'tool'}(${JSON.stringify(given ?? {})})` }),
   tool_result: (entry, _, calls) => {
     const { text, result } = entry;
     return { sender: answererOf(entry, calls), text: text ?? (result === undefined ? '' : JSON.stringify(result)) };
