@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { badRequest, defined } from '../base/index.js';
+import { badRequest, defined, onceFor } from '../base/index.js';
 import type { AnalysisFormat } from '../contract/index.js';
 import { makeFolders, openNewFile, writeNew } from '../files/index.js';
 import type { ConfinedDatabase } from '../store/index.js';
@@ -152,13 +152,14 @@ function writeView(db: ConfinedDatabase, view: View, folder: string): { readonly
   const columns = view.columns.filter(({ isContent }) => !isContent);
   const at = columns.findIndex(({ name }) => name === view.month);
   const parts = new Map<string, Part>();
+  const monthAt = onceFor(monthOfDay);
   let [rows, bytes] = [0, 0];
   const write = ({ file }: Part, groups: readonly Uint8Array[]): void => {
     for (const group of groups) file.write(group);
   };
   try {
     for (const row of db.select(`SELECT ${columns.map(({ name }) => name).join(', ')} FROM ${view.name}`).rows()) {
-      const month = monthOf(row[at] ?? null);
+      const month = monthOf(row[at] ?? null, monthAt);
       const part = parts.get(month) ?? newPart(join(folder, view.name, `month=${month}`), columns);
       parts.set(month, part);
       rows += 1;
@@ -195,9 +196,9 @@ function newPart(folder: string, columns: readonly ParquetColumn[]) {
 }
 
 /** The month of a time or a day, in UTC. */
-function monthOf(value: ParquetValue): string {
+function monthOf(value: ParquetValue, monthAt: typeof monthOfDay): string {
   if (value === null) return 'unknown';
-  return typeof value === 'string' ? value.slice(0, 7) : monthOfDay(Math.floor(value / dayMs));
+  return typeof value === 'string' ? value.slice(0, 7) : monthAt(Math.floor(value / dayMs));
 }
 
 /** Refuses an export whose input cannot be written. @throws BAD_REQUEST */

@@ -67,10 +67,10 @@ export async function* answer(
 
 /** What the next call of a commit is about, if the commit is the last message of a thread and `answer` would reply to it. */
 export function discussedIn(chain: ReadChain, { id, ticketId, threadId }: ContextRow): string | undefined {
-  if (ticketId === null || threadId === null) return undefined;
+  if (ticketId === null || threadId === null || discussionTip(chain, { threadId }) !== id) return undefined;
   const ticket = orUndefined(() => readTicket(chain, ticketId), ['NOT_FOUND']);
-  const isLast = discussionTip(chain, { threadId }) === id && ticket?.threadId === threadId;
-  return isLast && readMessage(chain, findCommit(chain, id)).role !== 'assistant' ? findingText(chain, ticketId) : undefined;
+  const isOpen = ticket?.threadId === threadId && readMessage(chain, findCommit(chain, id)).role !== 'assistant';
+  return isOpen ? findingText(chain, ticketId) : undefined;
 }
 
 /** What a discussion is about, as text for a model: the finding or ticket, the ticket that it belongs to, and its thread. */

@@ -50,7 +50,7 @@ function* callPartitions({ db, project }: ReadChain): Generator<FactPartition> {
 }
 
 /** The month of a day since 1970, in UTC, such as `2026-01`. */
-export const monthOfDay = onceFor((day: number): string => new Date(day * dayMs).toISOString().slice(0, 7));
+export const monthOfDay = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 7);
 
 /** Periods of whole months, each with at most about `rowsAtOnce` rows unless a single month has more. */
 function* spans(days: readonly { readonly day: number; readonly rows: number }[]): Generator<{ readonly from: number; readonly to: number }> {
@@ -124,11 +124,12 @@ function* partitioned(
   timeOf: (row: Record<string, Value>) => number,
 ): Generator<FactPartition> {
   const months = new Map<string, (Columns[number] & { readonly values: Value[] })[]>();
-  for (const row of rows) {
-    const month = monthOfDay(Math.floor(timeOf(row) / dayMs));
+  const columnsOfDay = onceFor((day: number) => {
+    const month = monthOfDay(day);
     const own = months.get(month) ?? columns.map((column) => ({ ...column, values: [] }));
     months.set(month, own);
-    for (const { name, values } of own) values.push(row[name] ?? null);
-  }
+    return own;
+  });
+  for (const row of rows) for (const { name, values } of columnsOfDay(Math.floor(timeOf(row) / dayMs))) values.push(row[name] ?? null);
   for (const [month, own] of [...months].sort(([a], [b]) => (a < b ? -1 : 1))) yield { table, month, columns: own };
 }
