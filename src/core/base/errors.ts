@@ -35,6 +35,7 @@ export const conflict = (message: string, data: ErrorData = {}): StemmaError => 
 /** Something that does not answer, or cannot be used now. */
 export const unavailable = (message: string, data: ErrorData = {}, options?: ErrorOptions): StemmaError =>
   new StemmaError('UNAVAILABLE', message, data, options);
+
 /** Damaged data. `id` is the id of the damaged object, row or file. */
 export const corrupt = (id: string, message: string, data: ErrorData = {}, options?: ErrorOptions): StemmaError =>
   new StemmaError('CORRUPT', message, { id, ...data }, options);

@@ -87,7 +87,7 @@ export interface WriteChain extends ReadChain {
   readonly artifacts: Artifacts;
 }
 
-/** A row of the `context` table, with the parent's id and the artifact's hash. */
+/** A row of the `commits` table, with the parent's id and the artifact's hash. */
 export interface ContextRow {
   readonly seq: CommitSeq;
   readonly id: ContextId;
@@ -138,7 +138,7 @@ export interface EntryPlace {
 /** The last column of `selectContext`. Wider queries insert their own columns after it. */
 export const hashColumn = '(SELECT a.hash FROM artifact a WHERE a.no = c.artifact) AS hash';
 
-/** The columns of the `context` table, in its order. Its checksum covers them. */
+/** The columns of the `commits` table, in its order. Its checksum covers them. */
 export const contextColumns = (
   'seq project id digest parent run depth type artifact format template principal machine sessionId checkpoint ticketId threadId summary tags ' +
   'messageCount tokenCount contextTokens errors entries forked createdAt'

@@ -55,11 +55,12 @@ interface Known {
 const bytesPerSum = 200;
 
 function readState({ db, project }: ReadChain): { readonly total: number; readonly state: string } {
-  const [[total, last, started, resumed] = [0, 0, 0, 0]] = db.rows<[total: number, last: number, started: number, resumed: number]>(
-    `SELECT IFNULL((SELECT total FROM areaCount WHERE project = :project AND area = 'commits'), 0), IFNULL((SELECT MAX(seq) FROM commits), 0),
-            (SELECT COUNT(*) FROM started WHERE project = :project), (SELECT COUNT(*) FROM resumed WHERE project = :project)`,
+  const { total, last, started, resumed } = db.one<Record<'total' | 'last' | 'started' | 'resumed', number>>(
+    `SELECT IFNULL((SELECT total FROM areaCount WHERE project = :project AND area = 'commits'), 0) AS total,
+            IFNULL((SELECT MAX(seq) FROM commits), 0) AS last, (SELECT COUNT(*) FROM started WHERE project = :project) AS started,
+            (SELECT COUNT(*) FROM resumed WHERE project = :project) AS resumed`,
     { project },
-  );
+  ) ?? { total: 0, last: 0, started: 0, resumed: 0 };
   return { total, state: `${last}/${total}/${started}/${resumed}` };
 }
 

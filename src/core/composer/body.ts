@@ -5,7 +5,12 @@ import { refuse } from './refusals.js';
 
 /** The request body of a provider. @throws BAD_REQUEST with `data.reason` UNPAIRED_TOOL_CALL: no provider accepts a call without its result. */
 export function requestBody(messages: readonly MemoryMessage[], wire: Wire, model = 'MODEL'): Json {
-  checkPairing(messages.map((each) => ({ toolCalls: toolCallsOf(each).map(({ id }) => id), results: [answeredCall(each) ?? []].flat() })));
+  checkPairing(
+    messages.map((each) => {
+      const answered = answeredCall(each);
+      return { toolCalls: toolCallsOf(each).map(({ id }) => id), results: answered === undefined ? [] : [answered] };
+    }),
+  );
   const system = messages.flatMap(({ role, content }) => (role === 'system' && content !== '' ? [content] : []));
   const written = <Part>(as: Written<Part>): Part[] => messages.map((message) => as[message.role](message, messages));
   switch (wire) {

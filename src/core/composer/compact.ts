@@ -106,10 +106,14 @@ function startOfTail(units: readonly Unit[], keepLast: number, budgetTokens: num
 
 /** The text for a summarizing model: one line for each message, cut at 500 characters. */
 export const historyText = (messages: readonly MemoryMessage[]): string =>
-  messages.map((message) => `[${speakerOf(message)}] ${cut(message.content, 500, '...')}`).join('\n');
+  messages.map((message) => `[${speakerOf[message.role](message)}] ${cut(message.content, 500, '...')}`).join('\n');
 
-const speakerOf = ({ role, name }: MemoryMessage): string =>
-  ({ ai: name ?? 'Assistant', human: 'User', tool: `Tool:${name ?? 'unknown'}`, system: 'System' })[role];
+const speakerOf: Readonly<Record<MemoryMessage['role'], (message: MemoryMessage) => string>> = {
+  ai: ({ name }) => name ?? 'Assistant',
+  human: () => 'User',
+  tool: ({ name }) => `Tool:${name ?? 'unknown'}`,
+  system: () => 'System',
+};
 
 /** The rules of a summarizing model. It marks the record as data, because the record may contain instructions. */
 const summaryTask = [

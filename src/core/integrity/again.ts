@@ -44,7 +44,7 @@ function writeCopy(root: string, sourceId: string, path: string, content: Uint8A
 
 type RowValues = Readonly<Record<string, string | number | Uint8Array | null>>;
 
-/** A row of the scratch project's `context` table. */
+/** A row of the scratch project's `commits` table. */
 type ContextValues = RowValues & {
   readonly seq: CommitSeq;
   readonly id: ContextId;

@@ -34,7 +34,8 @@ export async function workAs(
     diary.made(commit);
   };
   try {
-    own.end({ ...(await perform({ ...start, tip: () => tip, moved })), status: 'completed', tip });
+    const done = await perform({ ...start, tip: () => tip, moved });
+    own.end({ ...done, status: 'completed', tip });
     return 'success';
   } catch (error) {
     const status = failedAs(error);

@@ -44,8 +44,8 @@ export interface AskedBy {
 
 /** A kind of work of jobs. Turns, runs, starts and cases keep their own states, which hubs exchange; nothing else tells kinds apart. */
 export interface WorkKind<Of extends Work> {
-  /** What a job of this work holds, and its name. `named` takes a start without assignee. @throws NOT_FOUND; CONFLICT if ended or waiting */
-  target(chain: ReadChain, what: Of, named: string | undefined): JobTarget;
+  /** What a job of this work holds, and its name. `byRule` takes a start without assignee. @throws NOT_FOUND; CONFLICT if ended or waiting */
+  target(chain: ReadChain, what: Of, byRule: string | undefined): JobTarget;
   /** The open work that a rule covers, oldest first; empty for a rule about another kind. */
   open(chain: WriteChain, rule: PolicyRule): Of[];
   /** Who asked for the work; undefined if nobody is recorded. */

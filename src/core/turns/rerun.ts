@@ -174,9 +174,13 @@ async function* together<T, R>(streams: readonly AsyncGenerator<T, R>[], atOnce:
     while (pending.size > 0) {
       const [at, { done, value }] = await Promise.race(pending.values());
       pending.delete(at);
-      if (done) results[at] = value;
-      advance(done ? next++ : at);
-      if (!done) yield value;
+      if (done) {
+        results[at] = value;
+        advance(next++);
+      } else {
+        advance(at);
+        yield value;
+      }
     }
     return results;
   } finally {

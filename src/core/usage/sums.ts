@@ -23,8 +23,8 @@ const summedBy = {
 
 /** The days of a time zone, for all calls of the project. @throws BAD_REQUEST for an unknown time zone. */
 export function daysOf(chain: ReadChain, timeZone: string): Days {
-  const range = 'SELECT IFNULL(MIN(first), 0), IFNULL(MAX(quarter), 0) FROM usageSum WHERE project = ?';
-  const [[first, last] = [0, 0]] = chain.db.rows<[first: number, last: number]>(range, chain.project);
+  const range = 'SELECT IFNULL(MIN(first), 0) AS first, IFNULL(MAX(quarter), 0) AS last FROM usageSum WHERE project = ?';
+  const { first, last } = chain.db.one<{ first: number; last: number }>(range, chain.project) ?? { first: 0, last: 0 };
   return daysIn(timeZone, first, last);
 }
 
