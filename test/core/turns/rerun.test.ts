@@ -73,6 +73,15 @@ describe('runs of Stemma itself', () => {
     expect(JSON.stringify(model.asked[1]?.body)).toContain('{"type":"thinking","thinking":"","signature":"sealed"}');
   });
 
+  test('an empty signature is no thought', async () => {
+    const chain = emptyChain();
+    const { id: turnId } = reading(chain);
+    const model = scripted('anthropic', [text('I look.'), { kind: 'signature', signature: '' }, text(' Done.')]);
+    const { result: ran } = await drained(rerunTurn(chain, { turnId, provider: 'anthropic' }, [model]));
+    const { entries: made } = entries(chain, { id: ran.commits[0] as ContextId });
+    expect(made.at(-1)).toMatchObject({ kind: 'text', text: 'I look. Done.' });
+  });
+
   test('a body that cannot be rebuilt is not identical, and the part is named', async () => {
     const chain = emptyChain();
     const { result: ran } = await drained(
