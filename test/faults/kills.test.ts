@@ -205,7 +205,7 @@ function olderProject(dir: string, count: number): Acknowledged[] {
          VALUES (?, 1, ?, ?, ?, ?, 0, 'application/x-ndjson', 'default', 0, ?)`,
       ).run(turn + 1, hash.readUIntBE(0, 6), hash, bytes.length, bytes.length, bytes);
       db.prepare(
-        `INSERT INTO commits (seq, project, id, digest, parent, line, depth, type, artifact, format, template, checkpoint, messageCount, tokenCount, contextTokens, createdAt)
+        `INSERT INTO context (seq, project, id, digest, parent, line, depth, type, artifact, format, template, checkpoint, messageCount, tokenCount, contextTokens, createdAt)
          VALUES (?, 1, ?, ?, ?, 1, ?, 'delta', ?, 'claude-code-v1', 't', 'explicit', 1, 1, ?, ?)`,
       ).run(turn + 1, id, digest, turn === 0 ? null : turn, turn, turn + 1, turn + 1, turn);
       made.push({ id, ref });
