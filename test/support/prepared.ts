@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync 
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { WorkMessage } from '../../src/core/project/work.js';
 import { built, copyHistories, type Machine, machine, type Ran } from './machine.js';
 import { runFolder } from './run-folder.config.js';
 
@@ -82,10 +83,11 @@ async function prepare(project: Prepared, place: string): Promise<void> {
 async function tidy(dir: string, own: Machine): Promise<void> {
   const { projectId } = JSON.parse(succeeded(await own.ask('call', 'project.info', '--project', dir))) as { projectId: string };
   const worker = new Worker(built('engine', 'work.js'), { workerData: { dir, projectId, work: { kind: 'upkeep' } }, env: own.env });
-  const messages: { readonly kind: string }[] = [];
-  worker.on('message', (message: { readonly kind: string }) => messages.push(message));
+  const messages: WorkMessage[] = [];
+  worker.on('message', (message: WorkMessage) => messages.push(message));
   await once(worker, 'exit');
-  if (messages.at(-1)?.kind !== 'result') throw new Error(`The upkeep of ${dir} ended with ${JSON.stringify(messages.at(-1))}.`);
+  const last = messages.at(-1);
+  if (last?.kind !== 'ended' || 'refused' in last.outcome) throw new Error(`The upkeep of ${dir} ended with ${JSON.stringify(last)}.`);
   succeeded(await own.ask('backup', '--now', '--project', dir));
 }
 
