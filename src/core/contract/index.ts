@@ -31,6 +31,7 @@ import { turnContract } from './turn.js';
 import { usageContract } from './usage.js';
 
 export type { ArtifactRef, ContextId, EntryKey, ErrorCode, Timestamp } from '../base/index.js';
+// The window may import nothing else of the core.
 export { type DamagedRows, damageHeader, damageInWords, firstWhere, readDamage, writeDamage } from '../base/index.js';
 export * from './analysis.js';
 export * from './capture.js';

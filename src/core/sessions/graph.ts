@@ -47,7 +47,7 @@ const pageState = (chain: ReadChain): string =>
 function storedPage(chain: ReadChain, { offset, limit, together, filter = {} }: Query): Page | undefined {
   const isAsked = offset === 0 && limit <= pageRows && !together && Object.values(filter).every((value) => value === undefined);
   if (!isAsked || chain.artifacts.copies.expects()) return undefined;
-  const data = storedRows<Uint8Array>(chain, 'data');
+  const data = storedValue<Uint8Array>(chain, 'data');
   if (!data) return undefined;
   const { total, rows } = JSON.parse(Buffer.from(data).toString()) as Page;
   const asked = rows.slice(0, limit);
@@ -58,9 +58,9 @@ function storedPage(chain: ReadChain, { offset, limit, together, filter = {} }: 
   return intact === asked.length ? { total, rows: asked } : undefined;
 }
 
-/** A column of the row that stores the newest rows, if they have not changed since. */
-const storedRows = <Value>(chain: ReadChain, column: string): Value | undefined =>
-  chain.db.value<Value>(`SELECT ${column} FROM graphGroup WHERE project = ? AND name = ? AND state = ?`, chain.project, name, pageState(chain));
+/** A value from the row that stores the newest rows, if they have not changed since. `1` only asks whether it is there. */
+const storedValue = <Value>(chain: ReadChain, wanted: 'data' | '1'): Value | undefined =>
+  chain.db.value<Value>(`SELECT ${wanted} FROM graphGroup WHERE project = ? AND name = ? AND state = ?`, chain.project, name, pageState(chain));
 
 /** Whether the newest rows have changed since they were stored. Never where contents come from copies elsewhere, since they come and go. */
-export const pageIsDue = (chain: ReadChain): boolean => !chain.artifacts.copies.expects() && storedRows(chain, '1') === undefined;
+export const pageIsDue = (chain: ReadChain): boolean => !chain.artifacts.copies.expects() && storedValue(chain, '1') === undefined;

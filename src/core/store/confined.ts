@@ -29,8 +29,8 @@ const plainTables: ReadonlySet<string> = new Set(['json_each', 'json_tree']);
 const maxValue = 16 * 1024 * 1024;
 
 /**
- * Opens a database read-only, for statements that a person or an agent wrote: with `node:sqlite`, which has an authorizer: SQLite asks it about every table, column and function while it compiles a statement.
- * It answers yes for the views, and for what a view itself reads. Nothing else is reachable, whatever the statement says. Versions of Node
+ * Opens a database read-only, for statements that a person or an agent wrote. It uses `node:sqlite`, which has an authorizer: SQLite asks it about
+ * every table, column and function while it compiles a statement. It answers yes for the views, and for what a view itself reads. Nothing else is reachable, whatever the statement says. Versions of Node
  * without an authorizer use a guard (guard.ts).
  */
 export async function openConfined({ file, mark, views, functions, isRaw = false, isSpilling = false }: ConfinedOptions) {

@@ -1,5 +1,5 @@
-import { useKeptQuery } from '../state';
-import { fileLines, stretchesOf } from './file-lines';
+import { useEffect, useState } from 'react';
+import { type FileLine, fileLines, stretchesOf } from './file-lines';
 import { plural } from './numbers';
 
 const signs = { same: ' ', removed: '−', added: '+' } as const;
@@ -10,10 +10,16 @@ const effort = { scanLimit: 5_000, timeout: 200 };
 
 /** The differences of two states of a file, line by line. */
 export function FileLines({ before, after }: { before: string; after: string }) {
-  const { data: lines } = useKeptQuery('', `${before}\0${after}`, async () => {
-    const { diff } = await import('@codemirror/merge');
-    return fileLines(before, after, (a, b) => diff(a, b, effort));
-  });
+  const [lines, setLines] = useState<readonly FileLine[]>();
+  useEffect(() => {
+    let isCurrent = true;
+    void import('@codemirror/merge').then(({ diff }) => {
+      if (isCurrent) setLines(fileLines(before, after, (a, b) => diff(a, b, effort)));
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [before, after]);
   if (!lines) return null;
   if (lines.every(({ op }) => op === 'same')) return <p className="muted">Both states are equal.</p>;
   return (

@@ -25,7 +25,7 @@ export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Pr
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new round repeats the question
   useEffect(() => {
-    if (key === null) return setState({ key, query: { status: 'idle' } });
+    if (key === null) return setState((old) => (old.key === null ? old : { key, query: { status: 'idle' } }));
     const controller = new AbortController();
     const settle = (query: Query<T>) => {
       if (!controller.signal.aborted) setState((old) => (isSame(old, key, query) ? old : { key, query }));

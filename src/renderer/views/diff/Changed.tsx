@@ -13,7 +13,7 @@ const effort = { scanLimit: 1_000, timeout: 50 };
 
 /** Compares two texts word by word. Undefined until the comparison is done, if the texts are too long, or if marks would cover nearly all of them. */
 function usePieces(a: string, b: string): { readonly a: readonly DiffPiece[]; readonly b: readonly DiffPiece[] } | undefined {
-  return useQuery(a.length + b.length > wordLimit ? null : `${a}\0${b}`, async () => {
+  return useQuery(a.length + b.length > wordLimit ? null : `${a.length} ${a}${b}`, async () => {
     const { presentableDiff } = await import('@codemirror/merge');
     const changes = presentableDiff(a, b, effort);
     return isRewritten(a, b, changes) ? undefined : dividePieces(a, b, changes);

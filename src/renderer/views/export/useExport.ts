@@ -41,8 +41,7 @@ export function useExport(commit: ContextId, given: Stop) {
     choice,
     choose: (next: Partial<Choice>) => {
       setChoice({ ...choice, ...next });
-      if (state.state === 'running') state.stop();
-      else forget();
+      forget();
     },
     formats,
     format,

@@ -245,7 +245,7 @@ function useReply(ticketId: string) {
       await readStream(open, signal, (part) => {
         received.push(part);
         setParts([...received]);
-      }).finally(() => setParts([]));
+      }).finally(() => !signal.aborted && setParts([]));
       // The thread now contains the reply, but not the notices about it.
       if (!signal.aborted) setParts(received.filter((part) => part.kind === 'notice'));
     });

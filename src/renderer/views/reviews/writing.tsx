@@ -86,7 +86,7 @@ export function useWriting() {
       try {
         const written = await work();
         ticketsChanged();
-        onDone?.(written);
+        if (!signal.aborted) onDone?.(written);
       } catch (error) {
         if (signal.aborted) notifyProblem(error);
         throw error;
