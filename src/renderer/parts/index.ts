@@ -24,7 +24,7 @@ export { type Stretch, stretchesOf } from './file-lines';
 export { languageOfPath } from './highlight';
 export { JobLinks, Received, useWorkedOn } from './jobs';
 export * from './kinds';
-export { MeasuredRows, placeByKey, rowsOnPage, useVirtualRows, type VirtualRows } from './lists';
+export { MeasuredRows, placeByKey, rowsOnPage, selectByKey, toggled, useVirtualRows, type VirtualRows } from './lists';
 export { Markdown } from './Markdown';
 export { CardButton, ChipMenu, MenuButton, type MenuEntry, RemoveButton, runByKey, WithContextMenu } from './Menu';
 export { AgentMark, agentName, ExperimentalMark, Gauge, Proof } from './marks';

@@ -1,5 +1,5 @@
 import { useVirtualizer, type Virtualizer, type VirtualizerOptions } from '@tanstack/react-virtual';
-import { type HTMLAttributes, type Key, type ReactNode, useRef } from 'react';
+import { type HTMLAttributes, type Key, type KeyboardEvent, type ReactNode, useRef } from 'react';
 
 /** A list that draws only the rows in view. */
 export type VirtualRows = Virtualizer<HTMLDivElement, Element>;
@@ -49,6 +49,13 @@ export function MeasuredRows({ virtual, as: List = 'div', attributes, children }
   );
 }
 
+/** The values with one more, or without it if it is among them. */
+export function toggled<T>(values: ReadonlySet<T>, value: T): ReadonlySet<T> {
+  const next = new Set(values);
+  if (!next.delete(value)) next.add(value);
+  return next;
+}
+
 interface Pressed {
   readonly key: string;
   readonly ctrlKey: boolean;
@@ -62,6 +69,15 @@ export function placeByKey({ key, ctrlKey, metaKey, altKey }: Pressed, at: numbe
   const steps: Record<string, number> = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -count, End: count };
   const by = steps[key];
   return by === undefined ? undefined : Math.max(0, Math.min(count - 1, at + by));
+}
+
+/** Selects the row that a key selects. `choose` receives the row and its place. */
+export function selectByKey<T>(event: KeyboardEvent, rows: readonly T[], at: number, page: number, choose: (row: T, place: number) => void): void {
+  const place = placeByKey(event, at, rows.length, page) ?? -1;
+  const row = rows[place];
+  if (row === undefined) return;
+  event.preventDefault();
+  choose(row, place);
 }
 
 /** Rows per page key: one less than visible, so that one row stays in view. */

@@ -1,5 +1,5 @@
 import type { KeyboardEvent, ReactNode } from 'react';
-import { placeByKey, rowsOnPage, useVirtualRows } from '../../parts';
+import { rowsOnPage, selectByKey, useVirtualRows } from '../../parts';
 
 /** A virtual list with keyboard navigation (arrows, j and k). */
 export function Rows<T>(props: {
@@ -14,13 +14,11 @@ export function Rows<T>(props: {
   const { label, rows, height, idOf, chosen, onChoose, children } = props;
   const { scroller, virtual } = useVirtualRows(rows.length, height, { overscan: 10 });
   const at = rows.findIndex((row) => idOf(row) === chosen);
-  const onKeyDown = (event: KeyboardEvent) => {
-    const to = placeByKey(event, at, rows.length, rowsOnPage(scroller.current, height));
-    if (to === undefined) return;
-    event.preventDefault();
-    onChoose(rows[to] as T);
-    virtual.scrollToIndex(to);
-  };
+  const onKeyDown = (event: KeyboardEvent) =>
+    selectByKey(event, rows, at, rowsOnPage(scroller.current, height), (row, place) => {
+      onChoose(row);
+      virtual.scrollToIndex(place);
+    });
   return (
     <div
       ref={scroller}

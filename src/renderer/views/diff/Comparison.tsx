@@ -2,7 +2,7 @@ import { Columns2, Rows2 } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { ComparedFile, ContextDiff, ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Empty, FileLines, Switch, say } from '../../parts';
+import { Answer, Empty, FileLines, Switch, say, toggled } from '../../parts';
 import { entryRanges, loadOutline, move, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
 import { Ancestor, Differences, Steps, useDifferences } from './Differences';
 import { DifferingRow, SameRow } from './DiffRows';
@@ -22,11 +22,6 @@ export function Comparison({ project, a, b, diff }: { project: string; a: Contex
   const { left, right } = useSides(project, a, b, rows, list.virtual.getVirtualItems());
   const outlineA = useQuery(`${project} ${a} ${stop}`, () => loadOutline(project, a, stop));
   const outline = outlineA.data?.rows;
-  const toggle = (n: number) => {
-    const next = new Set(opened);
-    if (!next.delete(n)) next.add(n);
-    setOpened(next);
-  };
   const files = useQuery(`files ${project} ${a} ${b}`, (signal) => api.turn.compareFiles({ a, b }, { signal }));
   const differing = files.data;
   const [tab, setTab] = useState<'context' | 'files'>('context');
@@ -74,7 +69,7 @@ export function Comparison({ project, a, b, diff }: { project: string; a: Contex
                     row={row}
                     tokens={tokensIn(outline, row.aStart, row.count)}
                     heads={opened.has(n) ? outline?.slice(row.aStart, row.aStart + Math.min(row.count, maxHeads)) : undefined}
-                    onToggle={() => toggle(n)}
+                    onToggle={() => setOpened(toggled(opened, n))}
                   />
                 ) : (
                   <DifferingRow row={row} left={left} right={right} layout={layout} sides={{ a, b, stop }} onCounterpart={() => toCounterpart(row)} />

@@ -1,7 +1,7 @@
 import { Bot, User } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useMemo } from 'react';
 import type { Agent } from '../../../core/contract/index.js';
-import { DamagedMark, placeByKey, rowsOnPage, say, useVirtualRows, When } from '../../parts';
+import { DamagedMark, rowsOnPage, say, selectByKey, useVirtualRows, When } from '../../parts';
 import { go, move } from '../../state';
 import { type Arrow, arrangeColumns, arrowsOf, type MapColumn, type MapTurn, toolNames } from './map';
 
@@ -24,13 +24,11 @@ export function HandoverMap({ map, chosen }: { map: { agents: readonly Agent[]; 
   useEffect(() => {
     if (near !== undefined) scroller.current?.scrollTo({ left: near * columnWidth });
   }, [near, scroller]);
-  const onKeyDown = (event: KeyboardEvent) => {
-    const to = placeByKey(event, at, arrows.length, rowsOnPage(scroller.current, rowHeight));
-    if (to === undefined) return;
-    event.preventDefault();
-    move({ turn: arrows[to]?.turn.agentTurnId });
-    virtual.scrollToIndex(to);
-  };
+  const onKeyDown = (event: KeyboardEvent) =>
+    selectByKey(event, arrows, at, rowsOnPage(scroller.current, rowHeight), ({ turn }, place) => {
+      move({ turn: turn.agentTurnId });
+      virtual.scrollToIndex(place);
+    });
   return (
     <div
       ref={scroller}

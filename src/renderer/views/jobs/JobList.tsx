@@ -1,6 +1,6 @@
 import { CircleCheck, CircleDashed, CircleStop, CircleX, ShieldQuestion, Square } from 'lucide-react';
 import type { Job } from '../../../core/contract/index.js';
-import { DamagedMark, Gauge, type Icon, IconButton, jobStatusWords, placeByKey, say } from '../../parts';
+import { DamagedMark, Gauge, type Icon, IconButton, jobStatusWords, say, selectByKey } from '../../parts';
 import { go } from '../../state';
 import { stopJob } from './actions';
 import { jobTitle, limitRows, performerName, runTime, usedText } from './words';
@@ -22,12 +22,10 @@ export function JobList({ groups, chosen, now, onStop }: JobListProps) {
       className="job-list"
       aria-label="Jobs by state"
       onKeyDown={(event) => {
-        const to = placeByKey(event, at, all.length, 8);
-        const next = to === undefined ? undefined : all[to];
-        if (!next) return;
-        event.preventDefault();
-        showJob(next);
-        event.currentTarget.querySelector<HTMLElement>(`[data-job="${next.jobId}"]`)?.focus();
+        selectByKey(event, all, at, 8, (job) => {
+          showJob(job);
+          event.currentTarget.querySelector<HTMLElement>(`[data-job="${job.jobId}"]`)?.focus();
+        });
       }}
     >
       {groups.map(({ name, jobs, count }) => (

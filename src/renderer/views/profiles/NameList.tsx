@@ -1,4 +1,4 @@
-import { placeByKey } from '../../parts';
+import { selectByKey } from '../../parts';
 
 interface NameListProps {
   readonly label: string;
@@ -18,13 +18,7 @@ export function NameList({ label, names, chosen, onChoose }: NameListProps) {
       tabIndex={0}
       data-list
       aria-activedescendant={at < 0 ? undefined : `name-${at}`}
-      onKeyDown={(event) => {
-        const to = placeByKey(event, at, names.length, 8);
-        const next = to === undefined ? undefined : names[to];
-        if (!next) return;
-        event.preventDefault();
-        onChoose(next.id);
-      }}
+      onKeyDown={(event) => selectByKey(event, names, at, 8, ({ id }) => onChoose(id))}
     >
       {names.map(({ id, name, note }, place) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys

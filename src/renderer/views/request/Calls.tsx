@@ -1,7 +1,7 @@
 import { CornerDownRight, User, Wrench, X } from 'lucide-react';
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react';
 import type { ContextId, UsageCall } from '../../../core/contract/index.js';
-import { basis, inFolder, placeByKey, rowsOnPage, say, shortPaths, useVirtualRows } from '../../parts';
+import { basis, inFolder, rowsOnPage, say, selectByKey, shortPaths, useVirtualRows } from '../../parts';
 import { type CallMark, isMiss, marksOf, missTitle, readShare } from './calls';
 import { besideWords, costText, costWords, priceText, sentWords } from './words';
 
@@ -56,12 +56,10 @@ export function Calls({ calls, numbers, turns, places, place, folder, onChoose }
         data-list
         onScroll={onScroll}
         onKeyDown={(event) => {
-          const next = places[placeByKey(event, at, places.length, rowsOnPage(scroller.current, rowHeight)) ?? -1];
-          const call = next === undefined ? undefined : calls[next];
-          if (!call) return;
-          event.preventDefault();
-          event.stopPropagation();
-          onChoose(call.requestId);
+          selectByKey(event, places, at, rowsOnPage(scroller.current, rowHeight), (next) => {
+            const call = calls[next];
+            if (call) onChoose(call.requestId);
+          });
         }}
       >
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>

@@ -2,7 +2,7 @@ import { ScrollText } from 'lucide-react';
 import { useState } from 'react';
 import type { DiffLine, PartDiff, RequestPart, RequestPartRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Button, Empty, Estimate, placeByKey, SearchField, Select, type Stretch, say, stretchesOf } from '../../parts';
+import { Answer, Button, Empty, Estimate, SearchField, Select, type Stretch, say, selectByKey, stretchesOf } from '../../parts';
 import { copy, go, move, useNavigation, useProjectQuery, useQuery } from '../../state';
 import { PartDetails } from './CallBody';
 
@@ -55,13 +55,7 @@ function PartList({ rows, chosen }: { rows: readonly RequestPartRow[]; chosen: R
         role="listbox"
         aria-label="System prompts and tool sets, latest first"
         tabIndex={0}
-        onKeyDown={(event) => {
-          const next = ordered[placeByKey(event, at, ordered.length) ?? -1];
-          if (!next) return;
-          event.preventDefault();
-          event.stopPropagation();
-          move({ part: next.partId });
-        }}
+        onKeyDown={(event) => selectByKey(event, ordered, at, 20, ({ partId }) => move({ part: partId }))}
       >
         {groups.map(([kind, name]) => {
           const own = ordered.filter((row) => row.kind === kind);

@@ -1,7 +1,7 @@
 import { FolderSearch, Sparkles } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { Button, describeProblem, Empty, Failure, Loading, ProblemLine, repositoryNames, say } from '../../parts';
+import { Button, describeProblem, Empty, Failure, Loading, ProblemLine, repositoryNames, say, toggled } from '../../parts';
 import { useOpenDir, useProject } from '../../state';
 import { openSample } from './act';
 import { LiveSessions } from './LiveSessions';
@@ -66,6 +66,7 @@ interface SessionListProps {
 
 function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListProps) {
   const dir = useOpenDir();
+  const { state: project } = useProject();
   const [narrowing, setNarrowing] = useState(wholeList);
   const [order, setOrder] = useState<Order>({ by: 'lastAt', ascending: false });
   const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
@@ -77,14 +78,13 @@ function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListP
   const live = useMemo(() => listed.filter(({ session }) => session?.live), [listed]);
   const rows = useMemo(() => arrangeRows(shown, order, opened), [shown, order, opened]);
   const names = useMemo(() => repositoryNames(listed.flatMap(({ repository }) => repository ?? [])), [listed]);
-  const toggle = (key: string): void => {
-    const next = new Set(opened);
-    if (!next.delete(key)) next.add(key);
-    setOpened(next);
-  };
   return (
     <section className="sessions whole stack" aria-label="Sessions">
-      <Unopened />
+      {project.phase === 'failed' && (
+        <ProblemLine>
+          The project {project.dir} cannot be opened: {describeProblem(project.error).message}
+        </ProblemLine>
+      )}
       <SessionsBar
         listed={listed}
         shown={shown}
@@ -106,7 +106,15 @@ function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListP
           </Empty>
         )
       ) : (
-        <SessionTable rows={rows} names={names} order={order} hits={hits} sought={narrowing.text.trim()} onOrder={setOrder} onToggle={toggle} />
+        <SessionTable
+          rows={rows}
+          names={names}
+          order={order}
+          hits={hits}
+          sought={narrowing.text.trim()}
+          onOrder={setOrder}
+          onToggle={(key) => setOpened(toggled(opened, key))}
+        />
       )}
       <SearchFoot found={found} />
       <RefusedFiles refused={refused} />
@@ -136,17 +144,6 @@ function SearchFoot({ found: { searching, unread, pending, isCut } }: { found: C
         {words.join(' ')}
       </p>
     )
-  );
-}
-
-/** A notice that the project cannot be opened. The list below still shows the histories on this machine. */
-function Unopened() {
-  const { state } = useProject();
-  if (state.phase !== 'failed') return null;
-  return (
-    <ProblemLine>
-      The project {state.dir} cannot be opened: {describeProblem(state.error).message}
-    </ProblemLine>
   );
 }
 

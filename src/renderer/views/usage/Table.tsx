@@ -1,6 +1,6 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { AgentMark, agentName, Button, LinkButton, say } from '../../parts';
+import { AgentMark, agentName, Button, LinkButton, say, toggled } from '../../parts';
 import { go } from '../../state';
 import { Cell, callColumns, toolColumns, type UsageColumn, type UsageTableRow } from './columns';
 import type { SessionFact } from './facts';
@@ -63,11 +63,6 @@ export function Table(props: TableProps) {
     return [...groups].sort(order);
   }, [groups, columns, active.id, active.ascending, by, sessions]);
   const sortBy = (id: string): void => setSort({ id, ascending: active.id === id ? !active.ascending : id === 'name' && by !== 'day' });
-  const toggle = (key: string): void => {
-    const next = new Set(opened);
-    if (!next.delete(key)) next.add(key);
-    setOpened(next);
-  };
   const head = (id: string, name: string, hint: string, className: string) => (
     <th key={id} scope="col" className={className} aria-sort={active.id === id ? (active.ascending ? 'ascending' : 'descending') : 'none'}>
       <button type="button" title={`${hint}. Click to sort.`} onClick={() => sortBy(id)}>
@@ -102,7 +97,7 @@ export function Table(props: TableProps) {
               {...props}
               {...{ group: key, sums, columns, whole, groupsBefore }}
               isOpen={opened.has(key)}
-              onToggle={() => toggle(key)}
+              onToggle={() => setOpened(toggled(opened, key))}
             />
           ))}
         </tbody>
