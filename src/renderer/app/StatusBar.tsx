@@ -2,7 +2,7 @@ import { Circle, CircleCheck, Loader, Unplug, Users } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { api, useConnection } from '../client';
 import { attempt, say } from '../parts';
-import { go, refreshProject, show, useImports, useProject, useUi } from '../state';
+import { go, refreshProject, show, useImports, useProject, useRounds, useUi } from '../state';
 import { shareOf } from '../views/sessions';
 
 /** The counts of the open project, running imports, and whether the engine answers. */
@@ -63,7 +63,7 @@ const everySeconds = 15;
 /** The number of new items on the project's hub, and the other people who use it now. Hidden for a project without a hub. A click pulls the items. */
 function TeamNews({ dir }: { dir: string }) {
   const [news, setNews] = useState<News>();
-  const [round, setRound] = useState(0);
+  const [round, askAgain] = useRounds();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another project or a new round asks again
   useEffect(() => {
     let timer = 0;
@@ -95,12 +95,7 @@ function TeamNews({ dir }: { dir: string }) {
   const words = [refused ? 'no access to hub' : problem ? 'hub away' : toPull ? `${say.plural(toPull, 'record')} to pull` : '', people.join(', ')]
     .filter(Boolean)
     .join(' · ');
-  const pull = attempt(() =>
-    api.team
-      .pull({})
-      .then(refreshProject)
-      .then(() => setRound((n) => n + 1)),
-  );
+  const pull = attempt(() => api.team.pull({}).then(refreshProject).then(askAgain));
   return (
     <button
       type="button"

@@ -1,8 +1,20 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo } from 'react';
 import type { GraphRow, SearchHit, SessionRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { commitName } from '../parts';
-import { chainOf, useCommit, useKeptQuery, useNavigation, useOpenDir, useProject, useQuery, useRested, useSessionList, useTickets } from '../state';
+import {
+  chainOf,
+  useCommit,
+  useKeptQuery,
+  useNavigation,
+  useOpenDir,
+  useProject,
+  useQuery,
+  useRested,
+  useRounds,
+  useSessionList,
+  useTickets,
+} from '../state';
 
 const maxCommits = 30;
 const maxTickets = 8;
@@ -45,7 +57,7 @@ export function usePaletteSearch(words: string, maxEntries: number, narrowing: P
   const sessions = useSessionList(dir, { isWhole: true });
   const filter = filterOf(narrowing);
   const asked = `${rested} ${JSON.stringify(filter)}`;
-  const [round, setRound] = useState(0);
+  const [round, askAgain] = useRounds();
   const entries = useKeptQuery(
     `${dir} ${asked}`,
     dir && rested.length >= 3 && /[\p{L}\p{N}]/u.test(rested) ? `${dir} ${revision} ${asked} ${maxEntries} ${round}` : null,
@@ -54,9 +66,9 @@ export function usePaletteSearch(words: string, maxEntries: number, narrowing: P
   // Each search indexes some of the new commits.
   useEffect(() => {
     if (entries.status !== 'done' || entries.data.pending === 0) return;
-    const timer = setTimeout(() => setRound((n) => n + 1), askAgainMs);
+    const timer = setTimeout(askAgain, askAgainMs);
     return () => clearTimeout(timer);
-  }, [entries]);
+  }, [entries, askAgain]);
   const tickets = useQuery(dir && rested.length >= 2 ? `${dir} tickets ${ticketRevision} ${rested}` : null, (signal) =>
     api.ticket.overview({ text: rested, limit: maxTickets }, { signal }),
   );

@@ -16,12 +16,11 @@ export type Query<T> =
  */
 export function useQuery<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>, memory?: AnswerMemory<T>): Query<T> {
   const [state, setState] = useState<{ key: string | null; query: Query<T> }>({ key: null, query: { status: 'idle' } });
-  const [round, setRound] = useState(0);
+  const [round, retry] = useRounds();
   const changes = useProject(({ revision }) => (memory ? revision : 0));
   const latest = useRef(ask);
   latest.current = ask;
   const askAgain = useRef(() => {});
-  const retry = useCallback(() => setRound((n) => n + 1), []);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new round repeats the question
   useEffect(() => {
@@ -82,6 +81,12 @@ export const useKeptQuery = <T>(
   ask: (signal: AbortSignal) => Promise<T>,
   memory?: AnswerMemory<T>,
 ): Query<T> => useKept(useQuery(key, ask, memory), subject);
+
+/** A number for the key of a query, and what raises it so that the query is asked again. */
+export function useRounds(): readonly [round: number, askAgain: () => void] {
+  const [round, setRound] = useState(0);
+  return [round, useCallback(() => setRound((n) => n + 1), [])];
+}
 
 /** As `useKeptQuery`, and asked again when the project changes. */
 export const useProjectQuery: typeof useKeptQuery = (subject, key, ask, memory) => {

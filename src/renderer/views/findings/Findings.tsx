@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { Finding, FindingRule } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Empty, say, When } from '../../parts';
-import { go, useAnalysisProgress, useNavigation, useProjectQuery } from '../../state';
+import { go, useAnalysisProgress, useNavigation, useProjectQuery, useRounds } from '../../state';
 
 const severityNames = { high: 'high', medium: 'medium', low: 'low' } as const;
 const severityTones = { high: 'tone-bad', medium: 'tone-warn', low: 'muted' } as const;
@@ -13,15 +13,15 @@ const pauseMs = 1_000;
 /** What the rules find in all sessions: the rules with their numbers, and the findings of the chosen rule. */
 export function FindingsView({ project }: { project: string }) {
   const rule = useNavigation(({ route }) => route.rule);
-  const [round, setRound] = useState(0);
+  const [round, askAgain] = useRounds();
   const rules = useProjectQuery(project, `${project} ${round}`, (signal) => api.finding.rules({}, { signal }));
-  const shown = rules.status === 'done' ? rules.data : undefined;
+  const shown = rules.data;
   // Each question checks some of the sessions that are left.
   useEffect(() => {
     if (!shown?.unchecked) return;
-    const timer = setTimeout(() => setRound((n) => n + 1), pauseMs);
+    const timer = setTimeout(askAgain, pauseMs);
     return () => clearTimeout(timer);
-  }, [shown]);
+  }, [shown, askAgain]);
   return (
     <section className="findings" aria-label="Findings">
       <Answer

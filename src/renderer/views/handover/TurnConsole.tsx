@@ -4,7 +4,7 @@ import type { AgentTurn, Job } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { beginTurn, runForm, stepForm, stepNames, stepsOf } from '../../forms';
 import { Answer, attempt, Button, Code, FoldedText, JobLinks, say, useWorkedOn } from '../../parts';
-import { ask, useKeptQuery, useProject, useProjectQuery } from '../../state';
+import { ask, useProjectQuery } from '../../state';
 
 /** The actions of a person in a turn, and the current input of its model. */
 export function TurnConsole({ project, turn }: { project: string; turn: AgentTurn }) {
@@ -69,23 +69,19 @@ function BatchResults({ project, batchId }: { project: string; batchId: string }
   );
 }
 
-const readInput = (agentTurnId: string) => api.agent.input({ agentTurnId, preview: true });
-
 /** The input that the model of the turn would get now. Showing it records no call. */
 function ModelInput({ project, turn }: { project: string; turn: AgentTurn }) {
-  const revision = useProject((state) => state.revision);
   const [isOpen, setOpen] = useState(false);
-  const key = `input ${project} ${turn.agentTurnId} ${revision}`;
   return (
     <details className="turn-input" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>What its model sees</summary>
-      {isOpen && <InputMessages queryKey={key} turn={turn} />}
+      {isOpen && <InputMessages project={project} agentTurnId={turn.agentTurnId} />}
     </details>
   );
 }
 
-function InputMessages({ queryKey, turn }: { queryKey: string; turn: AgentTurn }) {
-  const query = useKeptQuery(turn.agentTurnId, queryKey, () => readInput(turn.agentTurnId));
+function InputMessages({ project, agentTurnId }: { project: string; agentTurnId: string }) {
+  const query = useProjectQuery(agentTurnId, `input ${project} ${agentTurnId}`, () => api.agent.input({ agentTurnId, preview: true }));
   return (
     <Answer query={query} what="Cannot show the input of this turn" loading="Loading the input" lines={4}>
       {({ messages, tools, parameters }) => (

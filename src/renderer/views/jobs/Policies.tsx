@@ -1,16 +1,14 @@
 import { Pencil, Plus, ShieldCheck, Trash2 } from 'lucide-react';
-import { useState } from 'react';
 import type { PolicyRule } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { policyLimitsForm, readTarget, ruleForm, ruleKinds } from '../../forms';
 import { Answer, attempt, Button, Empty, IconButton, notifyProblem, say } from '../../parts';
-import { ask, notify, useProjectQuery } from '../../state';
+import { ask, notify, useProjectQuery, useRounds } from '../../state';
 import { performerName } from './words';
 
 /** The rules for work that may start by itself on this machine. */
 export function Policies({ project }: { project: string }) {
-  const [round, setRound] = useState(0);
-  const reload = (): void => setRound((n) => n + 1);
+  const [round, reload] = useRounds();
   const query = useProjectQuery(project, `${project} policy ${round}`, () => api.runner.getPolicy({}));
   const remove = async (rules: readonly PolicyRule[], place: number): Promise<void> => {
     const { rules: _, ...rest } = await api.runner.getPolicy({});

@@ -1,17 +1,16 @@
 import { useEffect, useState } from 'react';
 import type { Job, JobEvent } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { type Query, useEvery, useProjectQuery } from '../../state';
+import { type Query, useEvery, useProjectQuery, useRounds } from '../../state';
 
 /** Milliseconds between two loads of the list: while a job runs, and otherwise. */
 const every = { running: 1_000, idle: 5_000 };
 
 /** The newest jobs, read again while the view is open. */
 export function useJobs(project: string): { readonly query: Query<readonly Job[]>; readonly now: number; readonly reload: () => void } {
-  const [round, setRound] = useState(0);
+  const [round, reload] = useRounds();
   const query = useProjectQuery<readonly Job[]>(project, `${project} jobs ${round}`, () => api.runner.list({}));
   const isRunning = query.data?.some(({ status }) => status === 'running') ?? false;
-  const reload = (): void => setRound((n) => n + 1);
   useEvery(isRunning ? every.running : every.idle, true, reload);
   return { query, now: Date.now(), reload };
 }

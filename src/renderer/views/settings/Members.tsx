@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { OutputOf } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Checkbox, RemoveButton, Select, say, TaskProblem } from '../../parts';
-import { copy, useQuery, useTask } from '../../state';
+import { copy, useQuery, useRounds, useTask } from '../../state';
 import { Field, sendingTexts } from './NewReplica';
 
 const roles = {
@@ -17,12 +17,11 @@ type Role = keyof typeof roles;
 
 /** The members of the project on the hub. For admins. */
 export function Members() {
-  const [round, setRound] = useState(0);
+  const [round, reload] = useRounds();
   const [invited, invite] = useTask<{ name: string; token: string | null }>();
   const [revoked, revoke] = useTask<unknown>();
   const [isKept, setKept] = useState(false);
   const query = useQuery(`members ${round}`, (signal) => api.team.members({}, { signal }));
-  const reload = (): void => setRound((n) => n + 1);
   const submit = sendingTexts((text, form) => {
     const [name, role, identity] = [text('name'), text('role') as Role, text('identity') || undefined];
     void invite(async () => {

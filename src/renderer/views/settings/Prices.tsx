@@ -1,9 +1,8 @@
 import { Plus } from 'lucide-react';
-import { useState } from 'react';
 import type { PriceTable } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, RemoveButton, say, TaskProblem } from '../../parts';
-import { ask, type FormSpec, numberIn, textIn, useOpenDir, useQuery, useTask } from '../../state';
+import { ask, type FormSpec, numberIn, textIn, useOpenDir, useQuery, useRounds, useTask } from '../../state';
 
 type Row = PriceTable['own'][number]['rows'][number];
 const sources = { own: 'your own', list: 'built in', unknown: 'no price is known' } as const;
@@ -11,9 +10,8 @@ const sources = { own: 'your own', list: 'built in', unknown: 'no price is known
 /** Prices and windows of the models of the open project, and a person's own prices, which come first. */
 export function Prices() {
   const dir = useOpenDir();
-  const [round, setRound] = useState(0);
+  const [round, reload] = useRounds();
   const [removed, remove] = useTask<unknown>();
-  const reload = (): void => setRound((n) => n + 1);
   const query = useQuery(`prices ${dir ?? ''} ${round}`, (signal) => api.price.list({}, { signal }));
   return (
     <section aria-label="Prices">

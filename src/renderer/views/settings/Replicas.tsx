@@ -3,20 +3,20 @@ import { useState } from 'react';
 import type { ReplicaState } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, RemoveButton, say, TaskProblem } from '../../parts';
-import { useQuery, useTask } from '../../state';
+import { useQuery, useRounds, useTask } from '../../state';
 import { NewReplica } from './NewReplica';
 
 type Replicated = Awaited<ReturnType<typeof api.replica.replicate>>;
 
 /** Lists and changes the replicas of the project, each with the numbers of its objects and of objects that wait to be copied. */
 export function Replicas({ onChanged }: { onChanged: () => void }) {
-  const [round, setRound] = useState(0);
+  const [round, askAgain] = useRounds();
   const [adding, setAdding] = useState<{ readonly name?: string }>();
   const [changed, change] = useTask<readonly ReplicaState[]>();
   const [copied, copy] = useTask<Replicated>();
   const query = useQuery(`replicas ${round}`, (signal) => api.replica.list({}, { signal }));
   const reload = (): void => {
-    setRound((n) => n + 1);
+    askAgain();
     onChanged();
   };
   return (

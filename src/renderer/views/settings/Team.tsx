@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { TeamStatus } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Checkbox, ProblemLine, RemoveButton, say, TaskProblem } from '../../parts';
-import { type TaskState, useQuery, useTask } from '../../state';
+import { type TaskState, useQuery, useRounds, useTask } from '../../state';
 import { Connect } from './Connect';
 import { Audit, Members, Retention } from './Members';
 
@@ -14,12 +14,11 @@ interface Exchanged {
 
 /** The hub of the project: connects it, shows the items that would be exchanged, and pushes and pulls. */
 export function Team({ onPulled }: { onPulled: () => void }) {
-  const [round, setRound] = useState(0);
+  const [round, reload] = useRounds();
   const [redact, setRedact] = useState(false);
   const [changed, change, forgetChange] = useTask<TeamStatus>();
   const [exchanged, exchange] = useTask<Exchanged>();
   const query = useQuery(`team ${round}`, (signal) => api.team.status({}, { signal }));
-  const reload = (): void => setRound((n) => n + 1);
   // A form keeps its typed text unless the action succeeded.
   const changeBy = (work: () => Promise<TeamStatus>): void =>
     void change(async () => {

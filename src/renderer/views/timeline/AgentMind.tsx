@@ -1,10 +1,10 @@
 import { CalendarClock, Cog, Pencil, Play, Plus, Trash2 } from 'lucide-react';
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import type { Entity, MessageWait, Run } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { dropPlan, forgetMemory, goalsForm, memoryForm, planForm, runForm, serviceForm } from '../../forms';
 import { Answer, attempt, Button, type Icon, IconButton, JobLinks, LinkButton, Select, say, useWorkedOn } from '../../parts';
-import { ask, type FormSpec, openContext, useKeptQuery } from '../../state';
+import { ask, type FormSpec, openContext, useKeptQuery, useRounds } from '../../state';
 import { waitText } from './space';
 
 interface AgentMindProps {
@@ -26,14 +26,14 @@ type Mind = Awaited<ReturnType<typeof readMind>>;
 
 /** The goals, memories and plans of an agent, with its runs and waits. */
 export function AgentMind({ project, agents, chosen, onChoose, runs, waits, nameOf, onChange }: AgentMindProps) {
-  const [round, setRound] = useState(0);
+  const [round, askAgain] = useRounds();
   const agent = agents.find(({ entityId }) => entityId === chosen) ?? agents[0];
   const query = useKeptQuery(agent?.entityId, agent ? `${project} mind ${agent.entityId} ${round}` : null, () =>
     readMind((agent as Entity).entityId),
   );
   if (!agent) return null;
   const changed = (): void => {
-    setRound((n) => n + 1);
+    askAgain();
     onChange();
   };
   return (

@@ -1,9 +1,9 @@
 import { Plus, X } from 'lucide-react';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import type { Entity, EntityType, Space } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Button, DamagedMark, IconButton, Input, notifyProblem, Select, Sheet, say } from '../../parts';
-import { AnswerMemory, go, useKeptQuery, useProject, useTask } from '../../state';
+import { AnswerMemory, go, useKeptQuery, useProject, useRounds, useTask } from '../../state';
 
 /** The address of the selected context, in place of a space. */
 const selectedContext = 'context';
@@ -76,8 +76,7 @@ const lists = new AnswerMemory<Listed>(2, 'never');
 /** The spaces of the project with their unread messages, and all entities. `round` grows with every reload. */
 export function useSpaces(project: string) {
   const revision = useProject((state) => state.revision);
-  const [round, setRound] = useState(0);
-  const reload = useCallback(() => setRound((n) => n + 1), []);
+  const [round, reload] = useRounds();
   // The open space stays open while the list reloads.
   const query = useKeptQuery(
     project,
