@@ -14,30 +14,21 @@ function sizeOf({ countedTokens, estimatedTokens, contextTokens }: GraphRow): re
   return [`≈ ${exact}`, `Counted by the provider before the edit, and the edit estimated: about ${exact}`];
 }
 
-function ContextTokens({ row }: { row: GraphRow }) {
-  const [text, how] = sizeOf(row);
-  return (
-    <span className="chain-tokens" title={`${how} tokens in the whole context, about ${say.exact(row.commit.tokenCount)} of them in this commit`}>
-      {text}
-    </span>
-  );
-}
-
 /** Who made the commit, what it did, and the size and price of its context. */
-const Columns = ({ row, facts, most }: Pick<CommitRowProps, 'row' | 'facts' | 'most'>) => (
-  <>
-    <Agent row={row} facts={facts} />
-    <RowNumbers facts={facts} />
-    <Spark all={row.contextTokens} own={row.commit.tokenCount} most={most} />
-    <ContextTokens row={row} />
-    <Cost facts={facts} />
-  </>
-);
-
-/** The losses of a compaction's summary, shown in columns that are empty for compactions. */
-function NotMentioned({ losses }: { losses: CompactionLosses | undefined }) {
-  const words = notMentioned(losses ?? []);
-  return <span className="chain-lost ellipsis muted small">{words !== '' && `Not mentioned: ${words}`}</span>;
+function Columns({ row, facts, most }: Pick<CommitRowProps, 'row' | 'facts' | 'most'>) {
+  const [size, how] = sizeOf(row);
+  const own = row.commit.tokenCount;
+  return (
+    <>
+      <Agent row={row} facts={facts} />
+      <RowNumbers facts={facts} />
+      <Spark all={row.contextTokens} own={own} most={most} />
+      <span className="chain-tokens" title={`${how} tokens in the whole context, about ${say.exact(own)} of them in this commit`}>
+        {size}
+      </span>
+      <Cost facts={facts} />
+    </>
+  );
 }
 
 /** The price of the calls whose replies appear first in the commit. Empty without a price. */
@@ -82,6 +73,7 @@ export const CommitRow = memo(function CommitRow(props: CommitRowProps) {
   const { id, top, row, width, most, alone, chosen, second, tickets, facts, losses, onMenu } = props;
   const { commit } = row;
   const words = commitName(row);
+  const lost = notMentioned(losses ?? []);
   const choose = (event: React.MouseEvent) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) move({ against: second ? undefined : commit.id });
     else move({ commit: commit.id, entry: undefined });
@@ -141,7 +133,12 @@ export const CommitRow = memo(function CommitRow(props: CommitRowProps) {
         {tickets && <TicketsHere tickets={tickets} />}
       </span>
       {row.errors > 0 && <Errors count={row.errors} />}
-      {commit.type === 'compaction' ? <NotMentioned losses={losses} /> : <Columns row={row} facts={facts} most={most} />}
+      {commit.type === 'compaction' ? (
+        // In columns that are empty for compactions.
+        <span className="chain-lost ellipsis muted small">{lost !== '' && `Not mentioned: ${lost}`}</span>
+      ) : (
+        <Columns row={row} facts={facts} most={most} />
+      )}
       <When at={commit.createdAt} className="chain-time muted" />
     </div>
   );

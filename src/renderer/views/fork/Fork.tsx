@@ -2,7 +2,7 @@ import { Download, GitFork, Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { Commit, ContextId, EntryKey, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, agents, Button, Code, describeProblem, Estimate, findAgent, Id, Input, Sheet, say } from '../../parts';
+import { Answer, agents, Button, Code, describeProblem, Estimate, findAgent, Id, Input, ProblemLine, Sheet, say } from '../../parts';
 import {
   type ContextOutline,
   dismiss,
@@ -110,11 +110,7 @@ function Editor({ dir, commit, at, stop, outline }: EditorProps) {
           <Input className="grow" placeholder="Optional" value={name} onChange={setName} />
         </label>
         <Notices plan={plan} nothing={nothing} onCut={(cut) => setChanges({ ...changes, cut })} />
-        {state.phase === 'failed' && (
-          <div className="notice-line error" role="alert">
-            <span className="grow">Cannot create the fork: {describeProblem(state.error).message} Nothing was changed.</span>
-          </div>
-        )}
+        {state.phase === 'failed' && <ProblemLine>Cannot create the fork: {describeProblem(state.error).message} Nothing was changed.</ProblemLine>}
         <EntryEditor rows={rows} commit={commit} stop={stop} changes={changes} onChange={setChanges} onWriting={setIsWriting} />
       </div>
     </Sheet>

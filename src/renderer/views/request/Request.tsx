@@ -146,7 +146,11 @@ function CallList({ project, commit, total, calls, series }: CallsShown & { proj
             These are the last {say.exact(calls.length)} of {say.plural(total, 'call')}. The others are loading.
           </p>
         )}
-        <TokenChart series={series} marks={marks} call={call} onChoose={choose} />
+        <div className="fill">
+          {series.status === 'done' && call && <Fill series={series.data} marks={marks} chosen={call.requestId} onChoose={choose} />}
+          {series.status === 'loading' && <Loading what="Loading the token chart" lines={6} />}
+          {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {describeProblem(series.error).message}</ProblemLine>}
+        </div>
         {places.length > 0 ? (
           <Calls calls={calls} numbers={numbers} turns={turns.numbers} places={places} place={place} folder={folder} onChoose={choose} />
         ) : (
@@ -171,21 +175,6 @@ function CallList({ project, commit, total, calls, series }: CallsShown & { proj
     </section>
   );
 }
-
-interface TokenChartProps {
-  readonly series: Query<ShownSeries>;
-  readonly marks: ReturnType<typeof marksOf>;
-  readonly call: UsageCall | undefined;
-  readonly onChoose: (requestId: string) => void;
-}
-
-const TokenChart = ({ series, marks, call, onChoose }: TokenChartProps) => (
-  <div className="fill">
-    {series.status === 'done' && call && <Fill series={series.data} marks={marks} chosen={call.requestId} onChoose={onChoose} />}
-    {series.status === 'loading' && <Loading what="Loading the token chart" lines={6} />}
-    {series.status === 'failed' && <ProblemLine>Cannot load the token chart: {describeProblem(series.error).message}</ProblemLine>}
-  </div>
-);
 
 interface CallsBarProps extends CallsShown {
   readonly wanted: Wanted;

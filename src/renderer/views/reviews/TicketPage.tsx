@@ -93,7 +93,15 @@ function Main({ project, data, onMore, onAsk }: { project: string; data: Read; o
         <Resolution ticket={ticket} resolution={ticket.resolution} thread={thread} verification={verification} onAsk={onAsk} />
       )}
       {ticket.reviewers.length > 0 && <ReviewersOf ticket={ticket} onAsk={setAsked} />}
-      {ticket.type !== 'review_finding' && <FindingList ticket={ticket} findings={findings} onAsk={setAsked} />}
+      {ticket.type !== 'review_finding' && (
+        <Part
+          name="Findings"
+          note={<Findings findings={ticket.findings} />}
+          act={ticket.status !== 'closed' && { name: 'New finding', icon: Flag, act: () => setAsked({ kind: 'finding' }) }}
+        >
+          {findings.length === 0 ? <p className="muted">No findings yet.</p> : <Children of={findings} />}
+        </Part>
+      )}
       {others.length > 0 && (
         <Part name="Child tickets">
           <Children of={others} />
@@ -177,18 +185,6 @@ function Head({ ticket, onAsk }: AskingProps) {
         </time>
       </p>
     </>
-  );
-}
-
-function FindingList({ ticket, findings, onAsk }: AskingProps & { findings: readonly TicketRow[] }) {
-  return (
-    <Part
-      name="Findings"
-      note={<Findings findings={ticket.findings} />}
-      act={ticket.status !== 'closed' && { name: 'New finding', icon: Flag, act: () => onAsk({ kind: 'finding' }) }}
-    >
-      {findings.length === 0 ? <p className="muted">No findings yet.</p> : <Children of={findings} />}
-    </Part>
   );
 }
 

@@ -1,6 +1,6 @@
 import { FlaskConical, Play } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import type { Turn, TurnRequest, Wire } from '../../../core/contract/index.js';
+import type { Turn, TurnRequest } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { caseForm } from '../../forms';
 import { attempt, Button, Estimate, Input, say, sending } from '../../parts';
@@ -101,12 +101,6 @@ const RequestState = ({ problem, changeCount }: { problem: string | undefined; c
     <span className="grow muted">{changeCount === 0 ? 'No changes' : `${say.plural(changeCount, 'change')} to the request`}</span>
   );
 
-/** The request of a turn in the wire format of the chosen provider; undefined until it is loaded. */
-function useRequestFor(turnId: string, wire: Wire | undefined): TurnRequest | undefined {
-  const query = useQuery(`${turnId} request ${wire}`, (signal) => api.turn.request({ turnId: turnId as Turn['turnId'], wire }, { signal }));
-  return query.status === 'done' ? query.data : undefined;
-}
-
 /** Why the request cannot run; undefined if it can. */
 function problemOfRequest(edited: Edited, provider: ReplySource | undefined, changeCount: number): string | undefined {
   if ('problem' in edited) return edited.problem;
@@ -126,7 +120,10 @@ function useRequestForm(turn: Turn, recorded: TurnRequest, providers: readonly R
   const [changes, setChanges] = useState<Changes>(() => noChanges(cut));
   const plan = useMemo(() => planOf(outline.rows, changes), [outline, changes]);
   const chosen = providers.find((each) => each.id === provider);
-  const request = useRequestFor(turn.turnId, chosen?.wire) ?? recorded;
+  const { turnId } = turn;
+  // In the wire format of the chosen provider.
+  const wire = chosen?.wire;
+  const request = useQuery(`${turnId} request ${wire}`, (signal) => api.turn.request({ turnId, wire }, { signal })).data ?? recorded;
   const edited = useMemo(() => editsOf(draft, request), [draft, request]);
   const edits = 'edits' in edited ? edited.edits : undefined;
   const changeCount = plan.edits.length + Object.keys(edits ?? {}).length;

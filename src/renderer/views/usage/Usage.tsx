@@ -29,7 +29,13 @@ export function UsageView({ project }: { project: string }) {
       >
         {(data) => (
           <>
-            {data.left > 0 && <Uncounted left={data.left} />}
+            {/* Another program was writing when the sums were asked for. */}
+            {data.left > 0 && (
+              <div className="notice-line" role="status">
+                <span className="grow">{say.plural(data.left, 'commit')} not counted yet: another program was writing to the project.</span>
+                <Button small label="Count again" onClick={() => void refreshProject()} />
+              </div>
+            )}
             {data.calls[0]?.length ? <Counted project={project} sums={data} /> : data.left === 0 && <NothingCounted />}
           </>
         )}
@@ -37,14 +43,6 @@ export function UsageView({ project }: { project: string }) {
     </section>
   );
 }
-
-/** Says that the sums lack commits: another program was writing when they were asked for. */
-const Uncounted = ({ left }: { left: number }) => (
-  <div className="notice-line" role="status">
-    <span className="grow">{say.plural(left, 'commit')} not counted yet: another program was writing to the project.</span>
-    <Button small label="Count again" onClick={() => void refreshProject()} />
-  </div>
-);
 
 const NothingCounted = () => (
   <Empty title="No calls yet" acts={[{ name: 'Go to Sessions', act: () => go({ view: 'sessions' }) }]}>
@@ -78,8 +76,7 @@ function useBars({ range: { from, to }, bar: first }: UsageSelection, { slices, 
 /** The sums of tool calls, of which the selection is shown as soon as they have arrived. */
 function useShownTools(project: string, sessions: UsageFacts['sessions'], selection: UsageSelection) {
   const tools = useTools(project);
-  const data = tools.status === 'done' ? tools.data : undefined;
-  const all = useMemo(() => (data ? toolSlices(data, sessions) : noSlices), [data, sessions]);
+  const all = useMemo(() => (tools.data ? toolSlices(tools.data, sessions) : noSlices), [tools.data, sessions]);
   return { tools, ...useShown(all, selection) };
 }
 
