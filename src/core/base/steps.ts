@@ -10,14 +10,15 @@ export function atOnce<T>(steps: Generator<unknown, T>): T {
 export async function finished<Part, Result>(
   steps: { next(): Promise<IteratorResult<Part, Result>>; return?(value: never): unknown },
   take: (part: Part) => void = () => {},
-) {
+): Promise<Result> {
   for (;;) {
     const step = await steps.next();
     if (step.done) return step.value;
     try {
       take(step.value);
     } catch (error) {
-      await steps.return?.(undefined as never);
+      // What `take` threw tells more than a stream that cannot be closed.
+      await (async () => steps.return?.(undefined as never))().catch(() => {});
       throw error;
     }
   }

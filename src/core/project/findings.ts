@@ -30,8 +30,8 @@ interface FindingPage {
 }
 
 /**
- * A page of what rules find in a project, newest first, and how many sessions the built-in ones have not seen yet. The findings of built-in rules are kept; a person's own rules are applied to all sessions, in a
- * process of its own. @throws as `Analyst`
+ * A page of what rules find in a project, newest first, and how many sessions the built-in ones have not seen yet. The findings of built-in rules
+ * are kept; a person's own rules are applied to all sessions, in a process of its own. @throws as `Analyst`
  */
 export async function findIn(engine: Engine, project: Project, page: FindingPage, signal: AbortSignal | undefined) {
   const { rules, sessionId, offset, limit } = page;

@@ -125,7 +125,7 @@ export async function teamNews(engine: Engine, project: Project) {
   }
 }
 
-/** Pushes to the hub of the project, or only counts the items. With the replacements that redaction made. @throws as `connected` and `push`. */
+/** Pushes to the hub of the project, or only counts the items. Returns the replacements that redaction made, too. @throws as `connected` and `push`. */
 export async function pushTeam(engine: Engine, project: Project, { select, sources = false, preview, redact }: InputOf<'team.push'>) {
   const { chain } = project;
   if (redact && sources) throw badRequest('sources', 'Imported files cannot be redacted. Push without sources, or without redaction.');

@@ -127,14 +127,14 @@ function openElsewhere<Part>(closed: AbortSignal, start: ((part: Part, signal: A
 
 /** Calls a function a time after the first request, and then after the next one, until it is closed. */
 function delayed(ms: number, closed: AbortSignal, what: () => void): () => void {
-  let isPlanned = false;
+  let timer: NodeJS.Timeout | undefined;
+  closed.addEventListener('abort', () => clearTimeout(timer), { once: true });
   const call = (): void => {
-    isPlanned = false;
-    if (!closed.aborted) what();
+    timer = undefined;
+    what();
   };
   return () => {
-    if (!isPlanned) setTimeout(call, ms).unref();
-    isPlanned = true;
+    if (!closed.aborted) timer ??= setTimeout(call, ms).unref();
   };
 }
 
@@ -174,9 +174,10 @@ export function openUpkeep(chain: WriteChain, times: UpkeepTimes = defaultTimes,
     }
   };
   /** A person who keeps working sees new commits in lists and searches, too. */
-  const deriveSoon = delayed(times.soon, closing.signal, () => {
-    if (inThread && !thread.isRunning() && !isPaused && !chain.db.readonly && isBehind(chain)) thread.run('derive');
+  const deriveLater = delayed(times.soon, closing.signal, () => {
+    if (!thread.isRunning() && !isPaused && !chain.db.readonly && isBehind(chain)) thread.run('derive');
   });
+  const deriveSoon = inThread ? deriveLater : () => {};
   const step = (): void => {
     try {
       // Another process writes: waiting for its lock would block this thread.

@@ -142,7 +142,10 @@ export function followJob(
   if (!job || signal?.aborted) events.close();
   return (async function* follow(): AsyncGenerator<JobEvent, JobResult> {
     try {
-      yield* events.read();
+      for await (const event of events.read()) {
+        if (signal?.aborted) break;
+        yield event;
+      }
       const { status, commits } = jobNamed(chain, jobId);
       return { jobId, status, commits };
     } finally {

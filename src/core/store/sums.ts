@@ -50,24 +50,26 @@ export interface TableShape {
 
 /** The ordinary tables, or only those with a name, without the internal ones of a full-text index. */
 export function tablesOf(raw: Database.Database, named?: string): TableShape[] {
-  const select = "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'";
-  const listed = raw.prepare(`${select} AND name = IFNULL(?, name) ORDER BY name`).all(named) as { name: string; wr: number }[];
-  return listed.map(({ name, wr: isWithoutNumbers }) => {
-    const columns = raw.pragma(`main.table_info(${quoted(name)})`) as { name: string; type: string; pk: number }[];
-    const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
-    return {
-      name,
-      columns: columns.map((each) => each.name),
-      types: columns.map((each) => each.type),
-      key: isWithoutNumbers ? key.map((each) => each.name) : ['rowid'],
-      number: !isWithoutNumbers && key.length === 1 && key[0]?.type === 'INTEGER' ? key[0].name : undefined,
-    };
-  });
+  const select = "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
+  const listed = raw.prepare(select).all() as { name: string; wr: number }[];
+  return listed
+    .filter(({ name }) => named === undefined || name === named)
+    .map(({ name, wr: isWithoutNumbers }) => {
+      const columns = raw.pragma(`main.table_info(${quoted(name)})`) as { name: string; type: string; pk: number }[];
+      const key = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+      return {
+        name,
+        columns: columns.map((each) => each.name),
+        types: columns.map((each) => each.type),
+        key: isWithoutNumbers ? key.map((each) => each.name) : ['rowid'],
+        number: !isWithoutNumbers && key.length === 1 && key[0]?.type === 'INTEGER' ? key[0].name : undefined,
+      };
+    });
 }
 
 /**
- * Says how to read the columns of `wanted` from `found`, which may define them in another way: with the expected types, a renamed column by its position, and a removed column
- * as null. The checksums show whether this is right. Undefined if columns are missing and the table has no checksums.
+ * Says how to read the columns of `wanted` from `found`, which may define them in another way: with the expected types, a renamed column by its
+ * position, and a removed column as null. The checksums show whether this is right. Undefined if columns are missing and the table has no checksums.
  */
 export function readingOf(found: TableShape, wanted: TableShape) {
   const [from, to] = [ownColumns(found), ownColumns(wanted)];
@@ -149,7 +151,7 @@ export type SummedInsert = ReturnType<typeof summedInsert>;
 
 /**
  * Prepares inserts that compute the checksum in JavaScript, because a callback from SQLite costs more than the row itself.
- * @throws Error if the table has no row numbers or no checksums.
+ * @throws Error if the table has no row numbers of its own (as with a key of several columns) or no checksums.
  */
 export function summedInsert(raw: Database.Database, name: string) {
   const [table] = tablesOf(raw, name);

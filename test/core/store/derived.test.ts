@@ -284,3 +284,14 @@ test('[S27] a connection that only reads computes without the file, and uses it 
   reader.close();
   writer.close();
 });
+
+test('[S27] a link that leads to itself in place of the log is no log, and the record is read', () => {
+  const file = join(scratch(), 'stemma.db');
+  openDatabase(file).close();
+  const log = join(file, '..', `${derivedName}-wal`);
+  rmSync(log, { force: true });
+  symlinkSync(log, log);
+  const reader = openDatabase(file, { readonly: true });
+  expect(reader.all('SELECT * FROM project')).toEqual([]);
+  reader.close();
+});

@@ -32,7 +32,7 @@ test('[T20] a damaged commit is marked in Chain, its details and Context', { tag
   await expect(notice).toContainText('A repair restores the record');
   await expect(page.getByText('written by nobody')).toHaveCount(0);
   const records = page.getByRole('region', { name: 'Damaged records' });
-  await expect(records).toContainText('Some records of this project are damaged: 1 row of context.');
+  await expect(records).toContainText('Some records of this project are damaged: 1 row of commits.');
   await shot('chain');
 
   await page.goto(at('context'));

@@ -22,8 +22,11 @@ export function openDerived(raw: Database.Database, file: string | undefined, ma
   let count = 0;
   let known: ReturnType<typeof identityAt>;
   let following: Database.Statement | undefined;
-  /** A text that changes when the file or its log does. */
-  const stamp = (): string | undefined => file && [file, `${file}-wal`].map(stampAt).join(' ');
+  /** A text that changes when the file or its log does; undefined without a file. A link that leads nowhere is no log. */
+  const stamp = (): string | undefined => {
+    const [own, log] = file === undefined ? [] : [file, `${file}-wal`].map((path) => attempt(() => stampAt(path)));
+    return own && `${own} ${log}`;
+  };
   const open = (): void => {
     const attached = raw.readonly ? attachForReading(raw, file, mark) : attachForWriting(raw, file, mark);
     isStored = attached === true;

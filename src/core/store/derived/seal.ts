@@ -1,4 +1,5 @@
-// A closed file of derived data has a seal beside it: its identity, size and times, of which no program can set `ctime` back. It has no checksums, so this shows that another program wrote to it.
+// A closed file of derived data has a seal beside it: its identity, size and times, of which no program can set `ctime` back. It has no checksums, so
+// this shows that another program wrote to it.
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { attempt } from '../../base/index.js';
