@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
@@ -6,9 +6,6 @@ import { getEnvironmentData, setEnvironmentData, Worker } from 'node:worker_thre
 import { attempt } from '../../core/base/index.js';
 import { type Environment, type System, thisSystem } from '../../core/system/index.js';
 import { systemProgram } from './programs.js';
-
-/** The time limit of a question to the system about a process, in milliseconds. */
-const askMs = 10_000;
 
 /** Whether this process may do everything on this machine. Some servers refuse to run so. */
 export const isRoot = (): boolean => process.getuid?.() === 0;
@@ -23,28 +20,6 @@ export function isRunning(id: number): boolean {
   }
 }
 
-/** The command line of a running process, its words joined by spaces; undefined if it has ended or the system does not say. */
-export function commandOf(id: number, system: System = thisSystem, env: Environment = process.env): string | undefined {
-  if (!Number.isSafeInteger(id) || id <= 0) return undefined;
-  if (system === 'linux') return wordsOf(id)?.replaceAll('\0', ' ').trim() || undefined;
-  const [program, ...args] = questionAbout(id, system, env);
-  const ask = () => execFileSync(program, args, { encoding: 'utf8', timeout: askMs, stdio: ['ignore', 'pipe', 'ignore'], windowsHide: true });
-  return attempt(ask)?.trim() || undefined;
-}
-
-/** The program that says the command line of a process. */
-export const questionAbout = (id: number, system: 'macos' | 'windows', env: Environment): readonly [program: string, ...args: string[]] =>
-  system === 'macos'
-    ? ['/bin/ps', '-ww', '-o', 'args=', '-p', String(id)]
-    : [
-        systemProgram(env, 'WindowsPowerShell', 'v1.0', 'powershell.exe'),
-        '-NoLogo',
-        '-NoProfile',
-        '-NonInteractive',
-        '-Command',
-        `(Get-CimInstance Win32_Process -Filter 'ProcessId = ${id}').CommandLine`,
-      ];
-
 /** The command lines of this user's processes that work in a folder. Undefined where the system does not say, or takes seconds (macOS). */
 export function processesIn(folder: string, system: System = thisSystem): string[] | undefined {
   if (system !== 'linux') return undefined;
@@ -54,14 +29,14 @@ export function processesIn(folder: string, system: System = thisSystem): string
 
 /** The working directory of a process; undefined if the process has ended or belongs to another user. */
 const folderOf = (id: string): string | undefined => attempt(() => readlinkSync(`/proc/${id}/cwd`));
-const wordsOf = (id: number | string): string | undefined => attempt(() => readFileSync(`/proc/${id}/cmdline`, 'utf8'));
+const wordsOf = (id: string): string | undefined => attempt(() => readFileSync(`/proc/${id}/cmdline`, 'utf8'));
 
 /**
  * Asks a process to end: a signal on POSIX. Windows has no such request, so the process ends at once, with those that it started.
  * @param how `now` gives it no time to finish its work.
  */
-export function endProcess(id: number, how: 'soon' | 'now', system: System = thisSystem): void {
-  if (system === 'windows') return void endTree(id, system);
+export function endProcess(id: number, how: 'soon' | 'now'): void {
+  if (thisSystem === 'windows') return void endTree(id);
   // It may have ended already.
   attempt(() => process.kill(id, how === 'now' ? 'SIGQUIT' : 'SIGINT'));
 }
@@ -75,11 +50,14 @@ export const treeEnder = (id: number, env: Environment): readonly [program: stri
   '/f',
 ];
 
+/** The time that the program may take, in milliseconds. */
+const endMs = 10_000;
+
 /** Kills a process and all that it started. On POSIX it must lead a group, as `startPiped` and `runShell` make it. Nothing if it has ended. */
 export function endTree(id: number, system: System = thisSystem, env: Environment = process.env): void {
   if (system === 'windows') {
     const [program, ...args] = treeEnder(id, env);
-    spawnSync(program, args, { stdio: 'ignore', timeout: askMs, windowsHide: true });
+    spawnSync(program, args, { stdio: 'ignore', timeout: endMs, windowsHide: true });
     return;
   }
   // It may have ended already.
