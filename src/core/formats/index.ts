@@ -52,7 +52,7 @@ export { builtInMappings, mappedBy, reasonForNothing, unreadMark } from './mappe
 export { markdown } from './markdown/index.js';
 export { fence, inlineText, neutralMarkdown } from './markdown/neutral.js';
 export { isFormatName } from './names.js';
-export { narrative, tell } from './narrative/index.js';
+export { narrative } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
 export { opencodeId } from './opencode/resume.js';
 export { framed as piSummary } from './pi/index.js';

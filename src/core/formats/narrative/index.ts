@@ -5,7 +5,7 @@ import { decodeText, encodeText } from '../../base/index.js';
 import type { Format, WritableEntry, WriteOptions } from '../format.js';
 import { writtenText } from '../shared/written-text.js';
 import { fitted } from './write-fit.js';
-import { forModels, forViewers, makePieces, type Wording } from './write-pieces.js';
+import { makePieces } from './write-pieces.js';
 
 export const narrative: Format = {
   id: 'narrative',
@@ -13,17 +13,14 @@ export const narrative: Format = {
   about: { name: 'Narrative', what: 'An account of the session, for a model or a person who continues it.', extension: 'md' },
   holds: ['thinking', 'unsignedThinking', 'error', 'summary', 'system', 'event', 'injected', 'author'],
   recognize: (head) => (decodeText(head).startsWith(heading) ? 0.9 : 0),
-  write: (entries, options) => encodeText(account(entries, options, forViewers)),
+  write: (entries, options) => encodeText(account(entries, options)),
 };
 
 const heading = '# What the previous session knew';
 
-/** The account of a conversation for a model, within `maxTokens`: old tool results fold first, then other old entries, newest turns last. */
-export const tell = (entries: readonly WritableEntry[], options: Pick<WriteOptions, 'maxTokens'> = {}): string =>
-  account(entries, options, forModels);
-
-function account(entries: readonly WritableEntry[], { maxTokens }: Pick<WriteOptions, 'maxTokens'>, wording: Wording): string {
-  const pieces = makePieces(entries, wording);
+/** The account of a conversation within `maxTokens`: old tool results fold first, then other old entries, newest turns last. */
+function account(entries: readonly WritableEntry[], { maxTokens }: WriteOptions): string {
+  const pieces = makePieces(entries);
   if (pieces.length === 0) return '';
   const times = entries.flatMap(({ at }) => at ?? []).sort();
   const [first] = times;

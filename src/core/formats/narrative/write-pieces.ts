@@ -9,27 +9,12 @@ export interface AccountPiece {
   readonly forms: readonly [whole: string, folded: string, brief: string];
 }
 
-/** How to write texts of the conversation: messages, tool output, a text on one line, and names. */
-export interface Wording {
-  prose(text: string): string;
-  output(text: string): string;
-  line(text: string): string;
-  name(text: string): string;
-}
-
-/** Unchanged, because a model reads the account as plain text. */
-export const forModels: Wording = { prose: (text) => text, output: (text) => text, line: (text) => text, name: (text) => `\`${text}\`` };
-
-/** Neutral, because a Markdown viewer shows the account. */
-export const forViewers: Wording = {
-  prose: neutralMarkdown,
-  output: (text) => (isSuspicious(text) ? fence(text, '').trimEnd() : text),
-  line: (text) => (isSuspicious(text) ? inlineText(text) : text),
-  name: inlineCode,
-};
+// Texts of the conversation are neutral, because a Markdown viewer shows the account.
+const output = (text: string): string => (isSuspicious(text) ? fence(text, '').trimEnd() : text);
+const line = (text: string): string => (isSuspicious(text) ? inlineText(text) : text);
 
 /** The pieces of the entries, in order, without entries that the model never saw and without thinking that only its provider can read. */
-export function makePieces(entries: readonly WritableEntry[], wording: Wording): readonly AccountPiece[] {
+export function makePieces(entries: readonly WritableEntry[]): readonly AccountPiece[] {
   const names = new Map(entries.flatMap(({ kind, toolCallId, toolName }) => (kind === 'tool_call' && toolCallId ? [[toolCallId, toolName]] : [])));
   let turn = 0;
   let spoken = false;
@@ -38,29 +23,29 @@ export function makePieces(entries: readonly WritableEntry[], wording: Wording):
     if (isPrompt(entry) && spoken) turn += 1;
     if (entry.role === 'assistant') spoken = true;
     if (isPrompt(entry)) spoken = false;
-    const piece = pieceOf(entry, entry.toolName ?? names.get(entry.toolCallId ?? ''), wording);
+    const piece = pieceOf(entry, entry.toolName ?? names.get(entry.toolCallId ?? ''));
     return piece ? [{ turn, ...piece }] : [];
   });
 }
 
 const isPrompt = ({ role, kind, marks }: WritableEntry): boolean => role === 'user' && kind === 'text' && !marks?.includes('meta');
 
-function pieceOf(entry: WritableEntry, toolName = 'a tool', { prose, output, line, name }: Wording): Omit<AccountPiece, 'turn'> | undefined {
-  const tool = name(toolName);
+function pieceOf(entry: WritableEntry, toolName = 'a tool'): Omit<AccountPiece, 'turn'> | undefined {
+  const tool = inlineCode(toolName);
   const text = (entry.text ?? '').toWellFormed().trim();
   switch (entry.kind) {
     case 'text': {
       if (text === '') return undefined;
       const who = `**${line(speaker(entry))}**${entry.role === 'user' && entry.at ? ` (${line(entry.at)})` : ''}:`;
-      const whole = `${who}\n${quoted(prose(text))}\n\n`;
+      const whole = `${who}\n${quoted(neutralMarkdown(text))}\n\n`;
       return { sort: 'said', forms: shrinking(whole, whole, `${who} ${line(firstWords(text, 200))}\n\n`) };
     }
     case 'summary': {
-      const whole = `**Summary of what came before**:\n${quoted(prose(text))}\n\n`;
+      const whole = `**Summary of what came before**:\n${quoted(neutralMarkdown(text))}\n\n`;
       return { sort: 'summary', forms: shrinking(whole, whole, `**Summary of what came before**: ${line(firstWords(text, 2_000))}\n\n`) };
     }
     case 'thinking':
-      return text === '' ? undefined : { sort: 'thought', forms: [`The assistant thought:\n${quoted(prose(text))}\n\n`, '', ''] };
+      return text === '' ? undefined : { sort: 'thought', forms: [`The assistant thought:\n${quoted(neutralMarkdown(text))}\n\n`, '', ''] };
     case 'tool_call': {
       const input = entry.arguments === undefined ? '' : ` with ${JSON.stringify(entry.arguments).toWellFormed()}`;
       return {

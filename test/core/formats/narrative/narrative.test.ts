@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countTokens, narrative, tell, type WritableEntry } from '../../../../src/core/formats/index.js';
+import { decodeText } from '../../../../src/core/base/index.js';
+import { countTokens, narrative, type WritableEntry } from '../../../../src/core/formats/index.js';
 import { conversations } from '../conversations.js';
+
+const tell = (entries: readonly WritableEntry[], options: { readonly maxTokens?: number } = {}): string =>
+  decodeText(narrative.write(entries, { ...options, newId: () => '', now: '' as never }));
 
 const turn = (number: number, result: string): WritableEntry[] => [
   { role: 'user', kind: 'text', text: `Question ${number}` },
