@@ -1,8 +1,3 @@
-interface Named {
-  readonly entityId: string;
-  readonly name: string;
-}
-
 /** A name as a reader sees it. */
 const lookOf = (name: string): string =>
   name
@@ -12,7 +7,7 @@ const lookOf = (name: string): string =>
     .toLowerCase();
 
 /** Whether a name looks like a person's: somebody at a machine (`user@MACHINE`), or one of these people. */
-export function looksLikePerson(name: string, people: readonly Named[]): boolean {
+export function looksLikePerson(name: string, people: readonly { readonly entityId: string; readonly name: string }[]): boolean {
   const look = lookOf(name);
   return /^user(?:@|$)/.test(look) || people.some((each) => lookOf(each.entityId) === look || lookOf(each.name) === look);
 }

@@ -129,11 +129,11 @@ export function summaryCall(removed: readonly MemoryMessage[], previousSummary: 
   return { kind: 'worker', task: summaryTask, memory: [], query: `${earlier}<record>\n${historyText(removed)}\n</record>` };
 }
 
-const defaultSummaryTokens = 2_000;
+const summaryTokens = 2_000;
 
 /** A summary without a model: prompts, the beginnings and ends of replies, calls and failures, after the earlier summary. */
-export function extractiveSummary(removed: readonly MemoryMessage[], previousSummary: string | undefined, maxTokens = defaultSummaryTokens): string {
-  const maxLetters = maxTokens * 4;
+export function extractiveSummary(removed: readonly MemoryMessage[], previousSummary: string | undefined): string {
+  const maxLetters = summaryTokens * 4;
   const earlier = previousSummary?.trim() ? [shorten(previousSummary.trim(), Math.floor(maxLetters / 2))] : [];
   const title = `Extracts of ${removed.length} earlier messages, in order:`;
   const room = maxLetters - earlier.join('').length - title.length - 80;

@@ -18,12 +18,12 @@ const maxFolders = 500;
 /** The agents' own folders, and the places in the repositories of a project in which agents keep their histories. */
 export function agentPlaces(roots: readonly AgentRoot[], chain: ReadChain | undefined): readonly AgentRoot[] {
   if (!chain) return roots;
-  const folders = chain.db.all<{ cwd: string }>(
+  const folders = chain.db.column<string>(
     'SELECT cwd FROM source WHERE project = ? AND cwd IS NOT NULL AND recorded IS NOT NULL GROUP BY cwd ORDER BY MAX(no) DESC LIMIT ?',
     [chain.project, maxFolders],
   );
   const known = new Set(roots.map(({ root }) => root));
-  return [...roots, ...placesInRepositories(folders.map(({ cwd }) => cwd)).filter(({ root }) => !known.has(root))];
+  return [...roots, ...placesInRepositories(folders).filter(({ root }) => !known.has(root))];
 }
 
 /** The history folders of agents that exist on this machine, with the number and size of their sessions. */
@@ -114,18 +114,11 @@ function sessionsIn(file: FoundFile, imported: Imported): FoundSession[] | undef
 /** Whether a file was imported in this size. */
 type Imported = (path: string, bytes: number) => boolean;
 
-/** What a session tells about itself. */
-interface Told {
-  readonly cwd?: string | undefined;
-  readonly title?: string | undefined;
-  readonly problem?: string | undefined;
-}
-
 /** A session as a list shows it. */
 const listed = (
   { path, bytes, modifiedAt }: FoundFile,
   sessionId: string,
-  { cwd, title, problem }: Told,
+  { cwd, title, problem }: { readonly cwd?: string | undefined; readonly title?: string | undefined; readonly problem?: string | undefined },
   known: Pick<FoundSession, 'subagents' | 'imported'>,
 ): FoundSession => ({
   path,

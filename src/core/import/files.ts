@@ -166,10 +166,10 @@ export function openFile(located: LocatedFile, { upTo, held = usuallyHeld, hash,
     const size = Math.min(stat.size, upTo ?? stat.size);
     const hashes = prefixHashes(size, hash, before);
     // A file that grows may lose what follows its last complete record, so only what is asked for is hashed.
-    const bytes = size <= held ? readFully(fd, 0, size) : inParts(fd, size, before ? undefined : hashes.pass);
+    const bytes = size <= held ? readFully(fd, size) : inParts(fd, size, before ? undefined : hashes.pass);
     const wholeTo = (end: number): Uint8Array => {
       if (end > limits.whole) throw new Unreadable(`it has ${end} bytes; in its format, the limit is ${limits.whole}`);
-      const whole = readFully(fd, 0, end);
+      const whole = readFully(fd, end);
       hashes.pass(whole, 0);
       return whole;
     };
@@ -276,8 +276,8 @@ function prefixHashes(size: number, whole: Buffer | undefined, state: Hashes = {
   return { pass, of, state };
 }
 
-function* hashedParts(bytes: FileBytes, end: number, start = 0): Generator<Uint8Array> {
-  for (let at = start; at < end; at += hashedAtOnce) yield bytes.subarray(at, Math.min(at + hashedAtOnce, end));
+function* hashedParts(bytes: FileBytes, end: number): Generator<Uint8Array> {
+  for (let at = 0; at < end; at += hashedAtOnce) yield bytes.subarray(at, Math.min(at + hashedAtOnce, end));
 }
 
 /**
@@ -319,9 +319,9 @@ function roomFor(length: number): Buffer {
   return room;
 }
 
-function readFully(fd: number, start: number, end: number): Uint8Array {
-  const bytes = Buffer.allocUnsafeSlow(end - start);
-  fill(fd, bytes, start);
+function readFully(fd: number, end: number): Uint8Array {
+  const bytes = Buffer.allocUnsafeSlow(end);
+  fill(fd, bytes, 0);
   return bytes;
 }
 

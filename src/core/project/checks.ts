@@ -4,19 +4,16 @@ import type { Analyst } from './ask.js';
 import { type AskedProject, analystMs, askFolder, waitForUpkeep } from './asking.js';
 import type { IdleWork } from './upkeep.js';
 
-/** When the checking of sessions ends early, and whether a person waits for it. */
-interface Checking {
-  readonly isOver: () => boolean;
-  readonly signal?: AbortSignal;
-  readonly isBackground?: boolean;
-}
-
 /**
  * Applies the built-in rules to sessions that have changed, and keeps what they find. The rules are applied in the process that answers questions,
  * because `node:sqlite` must not open the project in this one: a second SQLite would take away the locks and the shared memory of the first
  * (sqlite.org/howtocorrupt.html, 2.2.1).
  */
-export async function checkSessions(analyst: Analyst | undefined, folder: AskedProject, { isOver, ...how }: Checking): Promise<void> {
+export async function checkSessions(
+  analyst: Analyst | undefined,
+  folder: AskedProject,
+  { isOver, ...how }: { readonly isOver: () => boolean; readonly signal?: AbortSignal; readonly isBackground?: boolean },
+): Promise<void> {
   const { chain, place } = folder;
   if (!place || !findingsAreDue(chain) || !(await waitForUpkeep(folder))) return;
   const find = async (runs: string) =>

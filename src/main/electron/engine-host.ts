@@ -63,11 +63,9 @@ function hostOver(
 
 /** Starts the engine in a Node process, for debugging and old Electrons. It cannot get ports, so each frame has the number of its connection. */
 export function startNode(node: string, options: EngineOptions): EngineHost {
-  const child = spawn(node, [outsideArchive(entry)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    serialization: 'advanced',
-    env: nodeEnvironment(),
-  });
+  // Without Electron's own switches.
+  const { ELECTRON_RUN_AS_NODE: _, NODE_OPTIONS: __, ...env } = process.env;
+  const child = spawn(node, [outsideArchive(entry)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced', env });
   const ports = new Map<number, MessagePortMain>();
   const say = (message: ToEngine): void => {
     if (child.connected) child.send(message);
@@ -103,12 +101,6 @@ export function startNode(node: string, options: EngineOptions): EngineHost {
     say({ kind: 'connect', connection, caller: 'window' });
     port.start();
   });
-}
-
-/** The environment without Electron's own switches. */
-function nodeEnvironment(): NodeJS.ProcessEnv {
-  const { ELECTRON_RUN_AS_NODE: _, NODE_OPTIONS: __, ...env } = process.env;
-  return env;
 }
 
 /** Calls the listener with the first reported end, even if it was reported earlier. */

@@ -68,18 +68,17 @@ function read(delta: Uint8Array): { document: Document; problems: readonly Probl
 function readEntries({ system, messages }: Document): readonly ParsedEntry[] {
   const prompts = system.flatMap((block, at): ParsedEntry[] => {
     const text = typeof block === 'string' ? block : stringAt(block, 'text');
-    return text === undefined ? [] : [{ key: makeKey('system', at, block, 0), ...said('system', text) }];
+    return text === undefined ? [] : [{ key: `${nameOf('system', at, block)}.0` as EntryKey, ...said('system', text) }];
   });
   return [...prompts, ...messages.flatMap((message, at) => (isObject(message) ? messageEntries(message, at) : []))];
 }
 
-/** The key of an entry from its position and content, so that the same document has the same keys. */
-const makeKey = (sort: string, at: number, content: Json, block: number): EntryKey =>
-  `${sort}${at}-${digest(canonicalJson(content))}.${block}` as EntryKey;
+/** The name of a message from its position and content, so that entries of the same document have the same keys. */
+const nameOf = (sort: string, at: number, content: Json): string => `${sort}${at}-${digest(canonicalJson(content))}`;
 
 function messageEntries(message: JsonObject, at: number): readonly ParsedEntry[] {
   const role = message.role === 'assistant' ? 'assistant' : message.role === 'system' ? 'system' : 'user';
-  const name = makeKey('m', at, message, 0).slice(0, -2);
+  const name = nameOf('m', at, message);
   const { content } = message;
   const blocks: readonly Json[] = typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? content : [];
   let number = 0;
