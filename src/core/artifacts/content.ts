@@ -43,10 +43,8 @@ function verifiedRows(shelf: ReadShelf, first: number, last: number): { readonly
   const among = 'no BETWEEN ? AND ? AND project = ? AND data IS NOT NULL AND gone IS NULL AND expiresAt IS NULL AND key >= 0 ORDER BY no';
   const rows = shelf.db.all<{ no: ArtifactNo; data: Buffer }>(`SELECT no, data FROM artifact WHERE ${among}`, first, last, shelf.project);
   // Reads all hashes as one text, because a buffer for each costs as much as reading the content.
-  const hex = shelf.db.one<{ hex: string | null }>(
-    `SELECT group_concat(digits, '') AS hex FROM (SELECT hex(hash) AS digits FROM artifact WHERE ${among})`,
-    [first, last, shelf.project],
-  )?.hex;
+  const select = `SELECT group_concat(digits, '') FROM (SELECT hex(hash) AS digits FROM artifact WHERE ${among})`;
+  const hex = shelf.db.value<string | null>(select, first, last, shelf.project);
   const hashes = Buffer.from(hex ?? '', 'hex');
   return rows.filter(({ data }, place) => hasHash(data, hashes, place * hashLength));
 }
@@ -189,8 +187,8 @@ function plainBlock(shelf: ReadShelf, no: number): Uint8Array {
 
 function forgetBlock(shelf: ReadShelf, no: number): void {
   shelf.blocks.delete(no);
-  const block = shelf.db.one<{ pack: number }>('SELECT pack FROM block WHERE no = ?', no);
-  if (block) shelf.packs.forget(block.pack);
+  const pack = shelf.db.value<number>('SELECT pack FROM block WHERE no = ?', no);
+  if (pack !== undefined) shelf.packs.forget(pack);
 }
 
 /** Maximum plain size of a block. Stemma writes much smaller ones. */

@@ -34,26 +34,24 @@ const held = (rows: readonly { no: ArtifactNo; hash: Buffer }[]): Held[] => rows
 /** The project's record of which replicas hold which objects, for reading. Replicas are known by name only. */
 export function copiesToRead(shelf: ReadShelf) {
   const { db, project } = shelf;
-  const count = (sql: string, ...parameters: (string | number)[]): number => db.one<{ count: number }>(sql, ...parameters)?.count ?? 0;
+  const count = (sql: string, ...parameters: (string | number)[]): number => db.value<number>(sql, ...parameters) ?? 0;
   return {
     /** Objects that the replica takes and does not hold, with numbers above `after`. */
     waiting: (replica: string, takes: Takes, after: ArtifactNo | 0, limit: number): Held[] =>
       held(
         db.all(`SELECT a.no, a.hash FROM artifact a WHERE ${wantedSql(takes)} AND a.no > ? ORDER BY a.no LIMIT ?`, project, replica, after, limit),
       ),
-    countWaiting: (replica: string, takes: Takes): number =>
-      count(`SELECT COUNT(*) AS count FROM artifact a WHERE ${wantedSql(takes)}`, project, replica),
-    countHeld: (replica: string): number => count('SELECT COUNT(*) AS count FROM replicaCopy WHERE project = ? AND replica = ?', project, replica),
+    countWaiting: (replica: string, takes: Takes): number => count(`SELECT COUNT(*) FROM artifact a WHERE ${wantedSql(takes)}`, project, replica),
+    countHeld: (replica: string): number => count('SELECT COUNT(*) FROM replicaCopy WHERE project = ? AND replica = ?', project, replica),
     /** Objects whose only copy is in this replica. */
     countOnlyIn: (replica: string): number =>
       count(
-        `SELECT COUNT(*) AS count FROM artifact a WHERE a.project = ? AND a.gone = 'evicted'
+        `SELECT COUNT(*) FROM artifact a WHERE a.project = ? AND a.gone = 'evicted'
             AND (SELECT COUNT(*) FROM replicaCopy r WHERE r.artifact = a.no) = 1 AND EXISTS (SELECT 1 FROM replicaCopy r WHERE r.artifact = a.no AND r.replica = ?)`,
         project,
         replica,
       ),
-    holdersOf: (no: ArtifactNo): string[] =>
-      db.all<{ replica: string }>('SELECT replica FROM replicaCopy WHERE artifact = ? AND project = ?', no, project).map(({ replica }) => replica),
+    holdersOf: (no: ArtifactNo): string[] => db.column<string>('SELECT replica FROM replicaCopy WHERE artifact = ? AND project = ?', no, project),
     /** Whether `expect` was ever called for this project. */
     expects: (): boolean => db.one('SELECT 1 FROM progress WHERE project = ? AND name = ?', project, expectsName) !== undefined,
     /** This evicted object and those after it, which are usually read next. `bytes` limits their total size, but not that of the first. */

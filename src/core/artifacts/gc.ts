@@ -236,8 +236,8 @@ function countKept(shelf: Shelf): Counts {
 function trimCaches(shelf: Shelf, budget: number, isPlan = false): number {
   const names = new Set(
     shelf.db
-      .all<{ hash: Buffer }>(`SELECT hash FROM artifact WHERE project = ? AND NOT ${isStoredSql} AND gone IS NULL`, shelf.project)
-      .map((row) => row.hash.toString('hex')),
+      .column<Buffer>(`SELECT hash FROM artifact WHERE project = ? AND NOT ${isStoredSql} AND gone IS NULL`, shelf.project)
+      .map((hash) => hash.toString('hex')),
   );
   const files = shelf.caches.list().sort((a, b) => b.usedAt - a.usedAt);
   let kept = 0;
@@ -254,7 +254,7 @@ function trimCaches(shelf: Shelf, budget: number, isPlan = false): number {
 }
 
 const storedBytes = ({ db, project }: Shelf): number =>
-  db.one<{ bytes: number }>('SELECT IFNULL(SUM(storedSize), 0) AS bytes FROM artifact WHERE project = ?', project)?.bytes ?? 0;
+  db.value<number>('SELECT IFNULL(SUM(storedSize), 0) FROM artifact WHERE project = ?', project) ?? 0;
 
 /**
  * Evicts until the store fits: caches, then the least recently used `default` objects that a replica holds. Returns the freed bytes.

@@ -48,9 +48,9 @@ export function putChunks(shelf: Shelf, bytes: Uint8Array): { readonly chunks: r
 /** Garbage collection removes chunks of an object that takes longer than the grace time to arrive. @throws UNAVAILABLE if it did. */
 function requireAll(shelf: Shelf, chunks: readonly Chunk[], ref: ArtifactRef): void {
   const nos = new Set(chunks.map(({ no }) => no));
-  const here = shelf.db.one<{ count: number }>(
-    'SELECT COUNT(*) AS count FROM artifact WHERE no IN (SELECT value FROM json_each(?)) AND key >= 0 AND gone IS NULL',
+  const here = shelf.db.value<number>(
+    'SELECT COUNT(*) FROM artifact WHERE no IN (SELECT value FROM json_each(?)) AND key >= 0 AND gone IS NULL',
     JSON.stringify([...nos]),
-  )?.count;
+  );
   if (here !== nos.size) throw new StemmaError('UNAVAILABLE', `Parts of ${ref} were removed while it arrived. Try again.`, { id: ref });
 }

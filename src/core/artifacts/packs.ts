@@ -58,7 +58,7 @@ export function openPackFiles(db: ReadableDb, folder: string, behind?: string) {
 
   /** The name of a pack's file; undefined if the database does not list the pack. @throws CORRUPT for a name that no pack has. */
   const fileOf = (no: number): string | undefined => {
-    const file = db.one<{ file: string }>('SELECT file FROM pack WHERE no = ?', no)?.file;
+    const file = db.value<string>('SELECT file FROM pack WHERE no = ?', no);
     if (file !== undefined && !packName.test(file))
       throw corrupt(`pack ${no}`, `the database names ${inWords(file)} as a pack; packs are named UUID.pack`);
     return file;
@@ -210,7 +210,7 @@ export function openPacks(db: WritableDb, folder: string, newName: () => string,
   };
 
   const unnamed = (): string[] => {
-    const named = new Set(db.all<{ file: string }>('SELECT file FROM pack').map((row) => row.file));
+    const named = new Set(db.column<string>('SELECT file FROM pack'));
     return listInside(root, folder)
       .filter((entry) => entry.isFile() && packName.test(entry.name) && !named.has(entry.name))
       .map(({ name }) => name);

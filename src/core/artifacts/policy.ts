@@ -47,11 +47,11 @@ export function expire(shelf: Shelf): number {
   const now = shelf.clock();
   const freed = shelf.db.transaction(() => {
     const due = `${isDue} AND project = ?`;
-    const stored = shelf.db.one<{ bytes: number }>(`SELECT SUM(storedSize) AS bytes FROM artifact WHERE ${due}`, now, shelf.project);
+    const bytes = shelf.db.value<number | null>(`SELECT SUM(storedSize) FROM artifact WHERE ${due}`, now, shelf.project);
     forgetContent(shelf, `IN (SELECT no FROM artifact WHERE ${due})`, now, shelf.project);
     shelf.db.run('DELETE FROM materialized WHERE project = ?', shelf.project);
     shelf.db.run(`UPDATE artifact SET ${withoutContent}, gone = 'expired' WHERE ${due}`, now, shelf.project);
-    return stored?.bytes ?? 0;
+    return bytes ?? 0;
   });
   dropCaches(shelf);
   shelf.onGone();

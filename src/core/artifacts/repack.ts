@@ -23,7 +23,7 @@ export interface Loose {
 /** The objects that were put since the last run. Counts at most `limit`, because counting all objects of a large import takes long. */
 export function looseOf(shelf: ReadShelf, limit = Number.MAX_SAFE_INTEGER): Loose {
   const from = readProgress(shelf, 'repack');
-  const last = shelf.db.one<{ no: number | null }>('SELECT MAX(no) AS no FROM artifact')?.no ?? 0;
+  const last = shelf.db.value<number | null>('SELECT MAX(no) FROM artifact') ?? 0;
   if (last - from >= limit) return { objects: last - from, bytes: 0 };
   return (
     shelf.db.one<Loose>('SELECT COUNT(*) AS objects, IFNULL(SUM(size), 0) AS bytes FROM artifact WHERE no > ?', from) ?? { objects: 0, bytes: 0 }
@@ -132,15 +132,11 @@ function packGroup(shelf: Shelf, group: readonly ContentRow[]): number {
   const stored = pressed(concatBytes(sound.map(({ bytes }) => bytes)));
   if (stored.length > size * worthIt) return lost + size;
   const block = addBlock(shelf, stored, size);
+  const update = 'UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, block = ?, blockStart = ?, storedSize = ? WHERE no = ?';
   let start = 0;
   for (const { row } of sound) {
     const share = shareOf(stored.length, { start, end: start + row.size, of: size });
-    db.run('UPDATE artifact SET data = NULL, pack = NULL, packStart = NULL, block = ?, blockStart = ?, storedSize = ? WHERE no = ?', [
-      block,
-      start,
-      share,
-      row.no,
-    ]);
+    db.run(update, block, start, share, row.no);
     start += row.size;
   }
   return lost + stored.length;

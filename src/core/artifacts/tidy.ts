@@ -20,7 +20,7 @@ export function* tidy(
 ): Generator<undefined, void> {
   const share = thorough ? 1 : worthKeeping;
   while (emptySparseBlocks(shelf, share)) yield;
-  for (const { no } of shelf.db.all<{ no: number }>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no, share)) yield;
+  for (const no of shelf.db.column<number>('SELECT no FROM pack ORDER BY no')) while (emptyPack(shelf, no, share)) yield;
   shelf.packs.sweepFiles();
   if (shrink && shelf.db.shrink(thorough ? Number.POSITIVE_INFINITY : readProgress(shelf, 'hollow'))) setProgress(shelf, 'hollow', 0);
 }
@@ -29,20 +29,20 @@ export function* tidy(
 function emptySparseBlocks(shelf: Shelf, share: number): boolean {
   const { db } = shelf;
   return db.transaction(() => {
-    const sparse = db.all<{ no: number }>(
+    const sparse = db.column<number>(
       `SELECT b.no FROM block b LEFT JOIN artifact a ON a.block = b.no WHERE b.project = ?
         GROUP BY b.no HAVING IFNULL(SUM(a.size), 0) < b.size * ${share} LIMIT 64`,
       shelf.project,
     );
-    return sparse.filter(({ no }) => emptyBlock(shelf, no)).length > 0;
+    return sparse.filter((no) => emptyBlock(shelf, no)).length > 0;
   });
 }
 
 /** Returns false for a damaged block: it stays, so that a check can report it. */
 function emptyBlock(shelf: Shelf, block: number): boolean {
   const { db } = shelf;
-  const objects = db.all<{ no: ArtifactNo }>('SELECT no FROM artifact WHERE block = ?', block);
-  const contents = orUndefined(() => objects.map(({ no }) => ({ no, bytes: read(shelf, no) })), ['CORRUPT']);
+  const objects = db.column<ArtifactNo>('SELECT no FROM artifact WHERE block = ?', block);
+  const contents = orUndefined(() => objects.map((no) => ({ no, bytes: read(shelf, no) })), ['CORRUPT']);
   if (!contents) return false;
   for (const { no, bytes } of contents) {
     restore(shelf, no, bytes);
@@ -58,13 +58,12 @@ function emptyPack(shelf: Shelf, pack: number, share: number): boolean {
   const { db, packs } = shelf;
   return db.transaction(() => {
     if (!db.one('SELECT 1 FROM pack WHERE no = ?', pack)) return false;
-    const live = db.one<{ bytes: number }>(
-      `SELECT IFNULL((SELECT SUM(storedSize) FROM artifact WHERE pack = p.no), 0) + IFNULL((SELECT SUM(storedSize) FROM block WHERE pack = p.no), 0) AS bytes
+    const bytes = db.value<number>(
+      `SELECT IFNULL((SELECT SUM(storedSize) FROM artifact WHERE pack = p.no), 0) + IFNULL((SELECT SUM(storedSize) FROM block WHERE pack = p.no), 0)
          FROM pack p WHERE p.no = ?`,
       pack,
     );
-    const bytes = live?.bytes ?? 0;
-    if (bytes === 0) {
+    if (!bytes) {
       packs.drop(pack);
       return false;
     }

@@ -16,7 +16,7 @@ export function listSummaries(
 
 /** Number of commits without a summary. */
 export const countMissing = (chain: ReadChain): number =>
-  chain.db.column<number>('SELECT COUNT(*) FROM commits WHERE +project = ? AND summary IS NULL', chain.project)[0] ?? 0;
+  chain.db.value<number>('SELECT COUNT(*) FROM commits WHERE +project = ? AND summary IS NULL', chain.project) ?? 0;
 
 /** Every change of a commit's summary and tags, oldest first (C13). @throws NOT_FOUND */
 export function versionsOfCommit(chain: ReadChain, id: ContextId): OutputOf<'context.versions'> {

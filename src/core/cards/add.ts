@@ -71,15 +71,12 @@ function refuseSealed(chain: ReadChain, cardId: string): void {
 /** B8: refuses a second result of a call, for instance from a replay. @throws CONFLICT */
 function refuseSecondResult(chain: ReadChain, draft: CardDraft): void {
   if (draft.type !== 'tool.result' || draft.toolCallId === null || draft.entryKey !== null) return;
-  const other = chain.db.one<{ cardId: string }>(
+  const cardId = chain.db.value<string>(
     "SELECT cardId FROM card WHERE project = ? AND toolCallId = ? AND type = 'tool.result' AND entryKey IS NULL AND cardId <> ?",
     [chain.project, draft.toolCallId, draft.cardId],
   );
-  if (other)
-    throw conflict(`The tool call ${draft.toolCallId} has its result in card ${other.cardId}. Repair that card instead.`, {
-      id: draft.toolCallId,
-      cardId: other.cardId,
-    });
+  if (cardId !== undefined)
+    throw conflict(`The tool call ${draft.toolCallId} has its result in card ${cardId}. Repair that card instead.`, { id: draft.toolCallId, cardId });
 }
 
 /** Marks a card as deleted. It stays readable and in its boxes, but no model sees it (B6). @throws NOT_FOUND */

@@ -29,8 +29,7 @@ export interface CardDraft extends Pick<CardRow, 'cardId' | 'type' | 'toolCallId
 }
 
 /** The project's id. Other systems call it the tenant. */
-export const readProjectId = (chain: ReadChain): string =>
-  chain.db.one<{ projectId: string }>('SELECT projectId FROM project WHERE no = ?', chain.project)?.projectId ?? '';
+export const readProjectId = (chain: ReadChain): string => chain.db.value<string>('SELECT projectId FROM project WHERE no = ?', chain.project) ?? '';
 
 /** A UUIDv7 as 32 hex digits. It starts with the time, so ids sort by creation. */
 export function newCardId(chain: Pick<ReadChain, 'clock' | 'newId'>): string {

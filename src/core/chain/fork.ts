@@ -168,13 +168,8 @@ function locate(chain: ReadChain, tip: ContextRow, key: EntryKey, field: string)
 
 /** Compactions between a commit and a later one of its chain, newest first. */
 function compactionsSince(chain: ReadChain, from: ContextRow, tip: ContextRow): ContextRow[] {
-  return placesTowardsRoot(chain, tip).flatMap(({ run, depth }) =>
-    chain.db.all<ContextRow>(`${selectContext} WHERE c.run = ? AND c.depth <= ? AND c.depth > ? AND c.type = 'compaction' ORDER BY c.depth DESC`, [
-      run,
-      depth,
-      from.depth,
-    ]),
-  );
+  const select = `${selectContext} WHERE c.run = ? AND c.depth <= ? AND c.depth > ? AND c.type = 'compaction' ORDER BY c.depth DESC`;
+  return placesTowardsRoot(chain, tip).flatMap(({ run, depth }) => chain.db.all<ContextRow>(select, run, depth, from.depth));
 }
 
 const findParent = (chain: ReadChain, row: ContextRow): ContextRow | null => (row.parent === null ? null : commitAt(chain, row.parent));

@@ -85,8 +85,7 @@ export async function* runExperiment(
   if (unknown !== undefined) throw badRequest('caseIds', `the experiment has no case ${unknown}`);
   const wanted = input.caseIds ? cases.filter((each) => input.caseIds?.includes(each.caseId)) : cases;
   if (!wanted.length) throw badRequest('cases', 'the experiment has no cases yet: rerun a turn and keep it as a case');
-  const round =
-    1 + (chain.db.one<{ last: number | null }>('SELECT MAX(round) AS last FROM experimentResult WHERE experiment = ?', stored.no)?.last ?? 0);
+  const round = 1 + (chain.db.value<number | null>('SELECT MAX(round) FROM experimentResult WHERE experiment = ?', stored.no) ?? 0);
   const results: ExperimentResult[] = [];
   const keep = (ran: ExperimentCase, sample: number, outcome: { commit?: string; problem?: string }): void => {
     const resultId = chain.newId();

@@ -164,7 +164,7 @@ export function toRow(chain: ReadChain, stored: StoredExperiment): ExperimentRow
 
 /** The row of the newest version of an experiment; undefined if there is no such experiment. */
 export const newestVersion = ({ db, project }: ReadChain, experimentId: string): number | undefined =>
-  db.one<{ no: number | null }>(
-    'SELECT MAX(v.no) AS no FROM experimentVersion v JOIN experiment e ON e.no = v.experiment WHERE e.project = ? AND e.experimentId = ?',
+  db.value<number | null>(
+    'SELECT MAX(v.no) FROM experimentVersion v JOIN experiment e ON e.no = v.experiment WHERE e.project = ? AND e.experimentId = ?',
     [project, experimentId],
-  )?.no ?? undefined;
+  ) ?? undefined;

@@ -74,18 +74,16 @@ function compactedTokens(chain: ReadChain, row: ContextRow, parent: CommitSeq): 
 
 const branchingOf = (chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlySet<CommitSeq> =>
   new Set(
-    chain.db
-      .all<{ origin: CommitSeq }>('SELECT DISTINCT origin FROM firstParentRun WHERE origin IN (SELECT value FROM json_each(?))', JSON.stringify(seqs))
-      .map(({ origin }) => origin),
+    chain.db.column<CommitSeq>('SELECT DISTINCT origin FROM firstParentRun WHERE origin IN (SELECT value FROM json_each(?))', JSON.stringify(seqs)),
   );
 
 function contentTitle(chain: ReadChain, tip: ContextRow): string {
-  const named = chain.db.one<{ title: string }>(
+  const title = chain.db.value<string>(
     'SELECT title FROM source WHERE project = ? AND sessionId = ? AND title IS NOT NULL ORDER BY no DESC LIMIT 1',
     [chain.project, tip.sessionId],
   );
   const first = lineage(chain, tip)[0];
-  return named?.title ?? (first && commitHeadline(chain, commitAt(chain, first.seq))) ?? tip.id;
+  return title ?? (first && commitHeadline(chain, commitAt(chain, first.seq))) ?? tip.id;
 }
 
 /** The summary of a commit, or else the beginning of its first prompt. */

@@ -25,7 +25,7 @@ export function isIgnored(places: readonly WatchedPlace[], path: string, stats: 
 /** The newest commit of a file that was imported before. */
 export function knownTip(chain: ReadChain, path: string): ContextId | undefined {
   const tip = latestSource(chain, path)?.tips.at(-1);
-  return tip === undefined ? undefined : chain.db.column<ContextId>('SELECT id FROM commits WHERE seq = ?', tip)[0];
+  return tip === undefined ? undefined : chain.db.value<ContextId>('SELECT id FROM commits WHERE seq = ?', tip);
 }
 
 /** Whether the path may be a history, by its name. */

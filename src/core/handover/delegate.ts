@@ -142,8 +142,8 @@ type UsedProfile = Omit<Profile, 'card'>;
 function profileOfAgent(chain: ReadChain, agent: AgentRow): UsedProfile {
   if (agent.profile === null || agent.profileBoxId === null)
     throw badRequest('targetRef', `delegate_async: profile_box_id missing for agent ${agent.agentId}`);
-  const named = chain.db.one<{ name: string }>('SELECT name FROM profile WHERE box = ? AND project = ?', agent.profile, chain.project);
-  return { name: named?.name ?? agent.displayName, profileBoxId: agent.profileBoxId, boxNo: agent.profile };
+  const name = chain.db.value<string>('SELECT name FROM profile WHERE box = ? AND project = ?', agent.profile, chain.project);
+  return { name: name ?? agent.displayName, profileBoxId: agent.profileBoxId, boxNo: agent.profile };
 }
 
 /** Box ids in order, without repeats and empty ones. @throws NOT_FOUND for an unknown box. */

@@ -41,8 +41,8 @@ export function end(chain: WriteChain, row: AgentTurnRow, status: EndStatus, err
   ]);
   if (isHead) {
     chain.db.run("UPDATE agent SET status = 'idle', turn = NULL, lastOutput = ? WHERE no = ?", row.output, row.agent);
-    const next = chain.db.one<{ no: number }>("SELECT no FROM agentTurn WHERE agent = ? AND status = 'queued' ORDER BY no LIMIT 1", row.agent);
-    if (next) lease(chain, row.agent, next.no);
+    const next = chain.db.value<number>("SELECT no FROM agentTurn WHERE agent = ? AND status = 'queued' ORDER BY no LIMIT 1", row.agent);
+    if (next !== undefined) lease(chain, row.agent, next);
   }
   if (row.batch !== null) joinBatch(chain, row.batch);
   return toTurn(turnAt(chain, row.no));

@@ -49,13 +49,12 @@ export function storeWritten(chain: WriteChain, { id, path, format, sessionId, c
 
 /** The newest files that were written for agents and changed since a time, the oldest first. A file that does not exist any more is left out. */
 export function writtenFiles(chain: ReadChain, since: number, most: number): readonly string[] {
-  const rows = chain.db.all<{ path: string }>(
-    `SELECT s.path, MAX(r.no) AS latest FROM resumed r JOIN source s ON s.project = r.project AND s.sessionId = r.sessionId
-      WHERE r.project = ? GROUP BY s.path ORDER BY latest DESC LIMIT ?`,
+  const paths = chain.db.column<string>(
+    `SELECT s.path FROM resumed r JOIN source s ON s.project = r.project AND s.sessionId = r.sessionId
+      WHERE r.project = ? GROUP BY s.path ORDER BY MAX(r.no) DESC LIMIT ?`,
     [chain.project, most],
   );
-  const paths = rows.map(({ path }) => path).reverse();
-  return paths.filter((path) => (unlessUnreadable(() => statLocated(namedFile(path))?.mtimeMs) ?? 0) >= since);
+  return paths.reverse().filter((path) => (unlessUnreadable(() => statLocated(namedFile(path))?.mtimeMs) ?? 0) >= since);
 }
 
 /** A context that an agent continues. */
@@ -208,11 +207,9 @@ function promptIn(entries: readonly ParsedEntry[]): ParsedEntry | undefined {
 
 /** The context that an agent continues under a session id. */
 function continuedBy(chain: ReadChain, sessionId: string): Continued | undefined {
-  const known = chain.db.one<{ context: CommitSeq }>('SELECT context FROM resumed WHERE project = ? AND sessionId = ? ORDER BY no DESC LIMIT 1', [
-    chain.project,
-    sessionId,
-  ]);
-  return known && continuedAt(chain, known.context);
+  const select = 'SELECT context FROM resumed WHERE project = ? AND sessionId = ? ORDER BY no DESC LIMIT 1';
+  const seq = chain.db.value<CommitSeq>(select, chain.project, sessionId);
+  return seq === undefined ? undefined : continuedAt(chain, seq);
 }
 
 function continuedAt(chain: ReadChain, seq: CommitSeq): Continued {

@@ -91,7 +91,7 @@ export function saveSource(chain: WriteChain, source: NewSource): number {
     const sourceId = chain.newId();
     return chain.db.insert('source', { ...row, project: chain.project, sourceId, recorded: sealOf(chain, sourceId, source.path) }).rowId;
   }
-  const sourceId = chain.db.one<{ sourceId: string }>('SELECT sourceId FROM source WHERE no = ?', replaces)?.sourceId ?? '';
+  const sourceId = chain.db.value<string>('SELECT sourceId FROM source WHERE no = ?', replaces) ?? '';
   chain.db.run(
     `UPDATE source SET path = :path, format = :format, size = :size, hash = :hash, resumeAt = :resumeAt, resumeHash = :resumeHash, sessionId = :sessionId,
         title = :title, cwd = :cwd, tips = :tips, pieces = :pieces, importedAt = :importedAt, recorded = :recorded WHERE no = :no`,
@@ -139,7 +139,7 @@ export const allSources = (chain: ReadChain): SourceRow[] =>
 
 /** The paths of all imported files. */
 export const importedPaths = ({ db, project }: ReadChain): ReadonlySet<string> =>
-  new Set(db.all<{ path: string }>('SELECT DISTINCT path FROM source WHERE project = ?', project).map(({ path }) => path));
+  new Set(db.column<string>('SELECT DISTINCT path FROM source WHERE project = ?', project));
 
 /** Whether a file has been imported in this size. */
 export function importedFiles({ db, project }: ReadChain): (path: string, bytes: number) => boolean {
@@ -177,7 +177,7 @@ export function listSources(chain: ReadChain): Source[] {
 
 /** The id of a commit; undefined if the commit is lost. A repair reports it. */
 const idAt = (chain: ReadChain, seq: CommitSeq): ContextId | undefined =>
-  chain.db.one<{ id: ContextId }>('SELECT id FROM commits WHERE seq = ? AND project = ?', seq, chain.project)?.id;
+  chain.db.value<ContextId>('SELECT id FROM commits WHERE seq = ? AND project = ?', seq, chain.project);
 
 type ListedRow = Omit<Stored, 'no' | 'resumeAt' | 'resumeHash' | 'pieces'>;
 

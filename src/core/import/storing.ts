@@ -145,7 +145,7 @@ class Storer {
 
   *#commitsUntil(until: number, isFresh: boolean): Generator<{ readonly seq: ContextRow['seq']; readonly records: readonly string[] }> {
     const { chain, made } = this;
-    let highest = chain.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM commits')?.seq ?? 0;
+    let highest = chain.db.value<number | null>('SELECT MAX(seq) FROM commits') ?? 0;
     const { found, file, plan, last, waiting } = this.storing;
     const tip = plan.tips.at(-1);
     const shared = { file: found, bytes: file.bytes, format: plan.format, made };
@@ -260,11 +260,8 @@ export const replaceStored =
       const { row } = addPlanned(chain, { file, bytes, format: plan.format, planned, content, made });
       made.add(row);
       remember(chain, row, planned.records);
-      chain.db.run('UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?))', [
-        row.seq,
-        chain.project,
-        JSON.stringify(planned.records),
-      ]);
+      const update = 'UPDATE record SET context = ? WHERE project = ? AND record IN (SELECT value FROM json_each(?))';
+      chain.db.run(update, row.seq, chain.project, JSON.stringify(planned.records));
     }
     return { made: made.seqs, tips: tipRows(chain, plan, made).map(({ seq }) => seq) };
   };

@@ -175,9 +175,9 @@ function hide(chain: WriteChain, first: CommitSeq, commits: ReadonlySet<CommitSe
 
 /** The commit and all its descendants. */
 function descendants(chain: ReadChain, first: CommitSeq): ReadonlySet<CommitSeq> {
-  const rows = chain.db.all<{ seq: CommitSeq }>(
+  const seqs = chain.db.column<CommitSeq>(
     'WITH RECURSIVE above(seq) AS (SELECT ? UNION SELECT c.seq FROM commits c JOIN above ON c.parent = above.seq) SELECT seq FROM above',
     first,
   );
-  return new Set(rows.map(({ seq }) => seq));
+  return new Set(seqs);
 }

@@ -124,8 +124,8 @@ function bringObject(chain: WriteChain, again: ReadChain, no: ArtifactNo): Artif
 
 /** Copies the records by which later imports find the commit. */
 function rememberAgain(chain: WriteChain, again: ReadChain, from: CommitSeq, to: CommitSeq): void {
-  for (const { record } of again.db.all<{ record: string }>('SELECT record FROM record WHERE context = ?', from))
+  for (const record of again.db.column<string>('SELECT record FROM record WHERE context = ?', from))
     chain.db.run('INSERT OR IGNORE INTO record (project, record, context) VALUES (?, ?, ?)', chain.project, record, to);
-  for (const { toolCallId } of again.db.all<{ toolCallId: string }>('SELECT toolCallId FROM started WHERE context = ?', from))
+  for (const toolCallId of again.db.column<string>('SELECT toolCallId FROM started WHERE context = ?', from))
     chain.db.run('INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)', to, chain.project, toolCallId);
 }

@@ -43,7 +43,7 @@ function contentIn(backups: readonly string[], ref: string): Uint8Array | undefi
   const read = (path: string): Buffer | undefined => {
     const backup = openDatabase(path, { readonly: true });
     try {
-      return backup.one<{ data: Buffer }>(select, hash.readUIntBE(0, 6), hash)?.data;
+      return backup.value<Buffer>(select, hash.readUIntBE(0, 6), hash);
     } finally {
       backup.close();
     }

@@ -151,8 +151,8 @@ const provedBy: Readonly<Record<string, (store: CheckedStore, no: number) => boo
     chain.db.one("SELECT 1 FROM artifact WHERE gone = 'lost' AND (pack = ? OR block IN (SELECT no FROM block WHERE pack = ?))", no, no) === undefined,
   block: ({ chain }, no) => chain.db.one("SELECT 1 FROM artifact WHERE gone = 'lost' AND block = ?", no) === undefined,
   source: ({ chain }, no) => {
-    const row = chain.db.one<{ sourceId: string }>('SELECT sourceId FROM source WHERE no = ?', no);
-    return row !== undefined && orUndefined(() => sourceContent(chain, row.sourceId)) !== undefined;
+    const sourceId = chain.db.value<string>('SELECT sourceId FROM source WHERE no = ?', no);
+    return sourceId !== undefined && orUndefined(() => sourceContent(chain, sourceId)) !== undefined;
   },
 };
 
@@ -250,13 +250,12 @@ const maxNamed = 20;
 
 /** The commits and files that need an object, by name. */
 function dependentsOf(chain: ReadChain, no: ArtifactNo): string {
-  const commits = chain.db.all<{ id: ContextId }>('SELECT id FROM commits WHERE artifact = ? AND project = ?', no, chain.project);
+  const commits = chain.db.column<ContextId>('SELECT id FROM commits WHERE artifact = ? AND project = ?', no, chain.project);
   const select = "SELECT DISTINCT s.path FROM source s, json_each(s.pieces) piece WHERE s.project = ? AND json_extract(piece.value, '$[0]') = ?";
-  const files = chain.db.all<{ path: string }>(select, chain.project, no);
-  const list = (names: readonly string[]): string => firstOf(names, maxNamed);
+  const files = chain.db.column<string>(select, chain.project, no);
   const parts = [
-    ...(commits.length ? [`the content of ${list(commits.map(({ id }) => id))}`] : []),
-    ...(files.length ? [`a part of ${list(files.map(({ path }) => path))}`] : []),
+    ...(commits.length ? [`the content of ${firstOf(commits, maxNamed)}`] : []),
+    ...(files.length ? [`a part of ${firstOf(files, maxNamed)}`] : []),
   ];
   return parts.length ? parts.join(' and ') : 'nothing that a commit or an imported file names';
 }

@@ -109,7 +109,7 @@ function damagedAmong(db: ReadableDb, field: string, ids: ReadonlySet<string>, i
     ];
     for (const { of, sql, alias } of queries) {
       const changed = (isSuspect?.(of) ?? true) ? changedSql(db, of, alias) : undefined;
-      if (changed) for (const { id } of db.all<{ id: string }>(`${sql} AND ${changed}`, asked)) damaged.add(id);
+      if (changed) for (const id of db.column<string>(`${sql} AND ${changed}`, asked)) damaged.add(id);
     }
   }
   return damaged;

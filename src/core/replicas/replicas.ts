@@ -129,7 +129,7 @@ function openRunner(chain: WriteChain, settings: () => ReturnType<MachineReplica
 
 function listReplicas(chain: ReadChain, settings: ReturnType<MachineReplicas['of']>, connections: Connections): ReplicaState[] {
   const { artifacts, db, project } = chain;
-  const named = db.all<{ name: string }>('SELECT name FROM replica WHERE project = ?', project).map(({ name }) => name);
+  const named = db.column<string>('SELECT name FROM replica WHERE project = ?', project);
   return [...new Set([...named, ...settings.keys()])].sort().map((name) => {
     const one = settings.get(name);
     const takes = one?.takes ?? 'replicate';

@@ -115,12 +115,8 @@ const continuation = 'Your work was interrupted. Continue from where you left of
 
 /** Records that a session belongs to a job before its file exists, so that an import skips it. */
 function noteSession(chain: WriteChain, jobId: string, sessionId: string): void {
-  chain.db.run('INSERT OR IGNORE INTO jobSession (project, sessionId, job) SELECT ?, ?, no FROM job WHERE project = ? AND jobId = ?', [
-    chain.project,
-    sessionId,
-    chain.project,
-    jobId,
-  ]);
+  const insert = 'INSERT OR IGNORE INTO jobSession (project, sessionId, job) SELECT project, ?, no FROM job WHERE project = ? AND jobId = ?';
+  chain.db.run(insert, sessionId, chain.project, jobId);
 }
 
 /** The folder in which an agent stores its sessions on this machine. */

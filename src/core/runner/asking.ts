@@ -10,7 +10,7 @@ export interface PersonAnswer {
 export type JobQuestion = Omit<Job['questions'][number], 'askedAt'>;
 
 const jobNo = (chain: ReadChain, jobId: string): number =>
-  chain.db.column<number>('SELECT no FROM job WHERE project = ? AND jobId = ?', chain.project, jobId)[0] ?? -1;
+  chain.db.value<number>('SELECT no FROM job WHERE project = ? AND jobId = ?', chain.project, jobId) ?? -1;
 
 /** Stores a question. If an earlier attempt asked the same question, it is open again. */
 export const storeQuestion = (chain: WriteChain, jobId: string, { requestId, toolName, arguments: given }: JobQuestion): void =>
@@ -34,10 +34,8 @@ export function storeAnswer(chain: WriteChain, jobId: string, requestId: string,
 
 /** The answer to a question; undefined while it is open. */
 export function answerTo(chain: ReadChain, jobId: string, requestId: string): PersonAnswer | undefined {
-  const row = chain.db.one<{ allow: number | null; note: string | null }>('SELECT allow, note FROM jobQuestion WHERE job = ? AND requestId = ?', [
-    jobNo(chain, jobId),
-    requestId,
-  ]);
+  const select = 'SELECT allow, note FROM jobQuestion WHERE job = ? AND requestId = ?';
+  const row = chain.db.one<{ allow: number | null; note: string | null }>(select, jobNo(chain, jobId), requestId);
   return row?.allow == null ? undefined : { allow: row.allow === 1, note: row.note ?? undefined };
 }
 

@@ -245,11 +245,11 @@ export function logOf(chain: ReadChain, input: InputOf<'runner.log'>) {
 
 /** The newest commit of earlier jobs for the work, or with `isPrefix` for all keys that start with it. */
 export const tipOfWork = (chain: ReadChain, work: string, isPrefix = false): ContextId | undefined =>
-  chain.db.column<ContextId>('SELECT tip FROM job WHERE project = ? AND work >= ? AND work < ? AND tip IS NOT NULL ORDER BY no DESC LIMIT 1', [
+  chain.db.value<ContextId>('SELECT tip FROM job WHERE project = ? AND work >= ? AND work < ? AND tip IS NOT NULL ORDER BY no DESC LIMIT 1', [
     chain.project,
     work,
     isPrefix ? `${work}\uffff` : `${work}\u0001`,
-  ])[0];
+  ]);
 
 /** Stores the newest commit of a job. Call it in the transaction that makes the commit. @throws GivenBack */
 export function noteTip(chain: WriteChain, jobId: string, tip: ContextId): void {
@@ -259,10 +259,10 @@ export function noteTip(chain: WriteChain, jobId: string, tip: ContextId): void 
 
 /** The number of running jobs that one rule or all rules started. */
 export const runningBy = (chain: ReadChain, rule: string | null): number =>
-  chain.db.column<number>(
+  chain.db.value<number>(
     "SELECT COUNT(*) FROM job WHERE project = :project AND status = 'running' AND rule IS NOT NULL AND (:rule IS NULL OR rule = :rule)",
     { project: chain.project, rule },
-  )[0] ?? 0;
+  ) ?? 0;
 
 /** Whether a running job holds this key. With `byModel`, only jobs of models count. */
 export const isHeld = (chain: ReadChain, holds: string, byModel = false): boolean =>
@@ -274,8 +274,4 @@ export const isHeld = (chain: ReadChain, holds: string, byModel = false): boolea
 
 /** The status of the newest job for this work, without one that is named; undefined if there was no such job. */
 export const lastOfWork = (chain: ReadChain, work: string, without = ''): JobStatus | undefined =>
-  chain.db.column<JobStatus>('SELECT status FROM job WHERE project = ? AND work = ? AND jobId <> ? ORDER BY no DESC LIMIT 1', [
-    chain.project,
-    work,
-    without,
-  ])[0];
+  chain.db.value('SELECT status FROM job WHERE project = ? AND work = ? AND jobId <> ? ORDER BY no DESC LIMIT 1', chain.project, work, without);

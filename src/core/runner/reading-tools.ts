@@ -9,13 +9,13 @@ import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
 function refuseOthers(chain: ReadChain, { who, readsProject }: Actor, cardIds: readonly string[], boxId: string | undefined): void {
   if (readsProject) return;
   const wanted = boxId === undefined ? cardIds : boxCards(chain, boxId).cards.map(({ cardId }) => cardId);
-  const boxes = chain.db.all<{ boxId: string }>(
+  const boxIds = chain.db.column<string>(
     `SELECT b.boxId FROM agentTurn t JOIN agent a ON a.no = t.agent JOIN box b ON b.no IN (t.context, t.output)
       WHERE t.project = ? AND (a.agentId = ? OR t.source = ?)`,
     [chain.project, who, who],
   );
-  if (boxId !== undefined && boxes.some((box) => box.boxId === boxId)) return;
-  const own = new Set(boxes.flatMap((box) => boxCards(chain, box.boxId).cards.map(({ cardId }) => cardId)));
+  if (boxId !== undefined && boxIds.includes(boxId)) return;
+  const own = new Set(boxIds.flatMap((id) => boxCards(chain, id).cards.map(({ cardId }) => cardId)));
   const other = batchCards(chain, wanted).cards.find((card) => card.authorId !== who && !own.has(card.cardId));
   if (other)
     throw new StemmaError('UNAUTHORIZED', `${boxId === undefined ? `The card ${other.cardId}` : `The box ${boxId}`} was not handed to you.`, {

@@ -17,8 +17,8 @@ export const runKey = ({ runId, invokedAt }: Pick<Run, 'runId' | 'invokedAt'>): 
 
 /** The profile of an agent of spaces: the one with its name. */
 export const profileOfEntity = (chain: ReadChain, entityId: string): Card | undefined => {
-  const entity = chain.db.one<{ name: string }>('SELECT name FROM entity WHERE project = ? AND entityId = ?', chain.project, entityId);
-  return entity && profileNamed(chain, entity.name)?.card;
+  const name = chain.db.value<string>('SELECT name FROM entity WHERE project = ? AND entityId = ?', chain.project, entityId);
+  return name === undefined ? undefined : profileNamed(chain, name)?.card;
 };
 
 /** What a job, or a preview of one, decides about the calls of a run. */

@@ -6,7 +6,7 @@ const columns = new WeakMap<ReadableDb, Map<string, readonly string[]>>();
 function readColumns(db: ReadableDb, table: string): readonly string[] {
   const known = columns.get(db) ?? new Map<string, readonly string[]>();
   columns.set(db, known);
-  const listed = known.get(table) ?? db.all<{ name: string }>('SELECT name FROM pragma_table_info(?) ORDER BY cid', table).map(({ name }) => name);
+  const listed = known.get(table) ?? db.column<string>('SELECT name FROM pragma_table_info(?) ORDER BY cid', table);
   known.set(table, listed);
   return listed;
 }

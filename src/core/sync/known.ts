@@ -10,8 +10,7 @@ export function openKnown(chain: WriteChain, hub: string) {
   const { db, project } = chain;
   const progress = `team ${hub}`;
   const get = <T>(column: 'digest' | 'row', kind: string, key: string): T | undefined =>
-    db.one<{ value: T }>(`SELECT ${column} AS value FROM teamItem WHERE project = ? AND hub = ? AND kind = ? AND key = ?`, project, hub, kind, key)
-      ?.value ?? undefined;
+    db.value<T>(`SELECT ${column} FROM teamItem WHERE project = ? AND hub = ? AND kind = ? AND key = ?`, project, hub, kind, key) ?? undefined;
   return {
     digest: (kind: string, key: string): string | undefined => get('digest', kind, key),
     /** The number of a row whose only name is its digest. */

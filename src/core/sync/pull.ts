@@ -268,7 +268,7 @@ function storeRow({ chain, rows, places }: Pull, rule: RowRule, item: SentItem, 
 function nextPosition({ db }: ReadChain, rule: RowRule, values: SqliteRow): SqliteRow {
   if (!rule.counts) return {};
   const { column, of } = rule.counts;
-  const last = db.one<{ last: number | null }>(`SELECT MAX("${column}") AS last FROM "${tableOf(rule)}" WHERE "${of}" = ?`, values[of] ?? null)?.last;
+  const last = db.value<number | null>(`SELECT MAX("${column}") FROM "${tableOf(rule)}" WHERE "${of}" = ?`, values[of] ?? null);
   return { [column]: (last ?? 0) + 1 };
 }
 
@@ -290,8 +290,8 @@ function refuseSealed(chain: ReadChain, no: number, values: SqliteRow): void {
 
 /** Refuses cards for a box that an open turn of this machine reads: nobody else adds to its input. @throws CONFLICT */
 function refuseHeld({ db }: ReadChain, { box }: SqliteRow): void {
-  const held = db.one<{ boxId: string }>('SELECT boxId FROM box WHERE no = ? AND readers > 0', box ?? null);
-  if (held) throw conflict(`An open turn of this machine reads the box ${held.boxId}. The cards stay on the hub.`, { id: held.boxId });
+  const id = db.value<string>('SELECT boxId FROM box WHERE no = ? AND readers > 0', box ?? null);
+  if (id !== undefined) throw conflict(`An open turn of this machine reads the box ${id}. The cards stay on the hub.`, { id });
 }
 
 /** The value of a column in this project. @throws NOT_FOUND if it refers to a missing row. */

@@ -60,7 +60,7 @@ function copyWith(chain: WriteChain, row: ContextRow, parent: CommitSeq | null, 
     sessionId: row.sessionId === null ? undefined : `${row.sessionId}-redacted`,
     summary: summary ?? undefined,
     tags: ['redacted'],
-    entries: chain.db.one<{ entries: number }>('SELECT entries FROM commits WHERE seq = ?', row.seq)?.entries ?? 0,
+    entries: chain.db.value<number>('SELECT entries FROM commits WHERE seq = ?', row.seq) ?? 0,
     forked: row.forked === 1,
     // Parent, content and time determine a commit's id. A copy that differs in its summary only needs another time.
     createdAt: toTimestamp(row.createdAt + (left === bytes && parent === row.parent ? 1 : 0)),

@@ -54,8 +54,8 @@ export function openRows(chain: WriteChain) {
     const id = `${table} ${no}`;
     let name = names.get(id);
     if (name !== undefined) return name;
-    if (table === 'artifact') name = hex(db.one<{ hash: Buffer }>('SELECT hash FROM artifact WHERE no = ?', no)?.hash);
-    else if (table === 'context') name = hex(db.one<{ digest: Buffer }>('SELECT digest FROM commits WHERE seq = ?', no)?.digest);
+    if (table === 'artifact') name = hex(db.value<Buffer>('SELECT hash FROM artifact WHERE no = ?', no));
+    else if (table === 'context') name = hex(db.value<Buffer>('SELECT digest FROM commits WHERE seq = ?', no));
     else {
       const rule = findRule(table) as RowRule;
       // Reads only its key, because agents and their turns refer to each other.
@@ -213,7 +213,7 @@ export function openPlaces(chain: ReadChain, { shape }: Rows, known: (kind: stri
     const { number, hasProject } = shape(rule);
     const where = [...(hasProject ? ['project = ?'] : []), ...rule.key.map((name) => `"${name}" IS ?`)].join(' AND ');
     const select = `SELECT ${rule.numberedBy ?? number ?? '1'} AS no FROM "${tableOf(rule)}" WHERE ${where}`;
-    return db.one<{ no: number }>(select, ...(hasProject ? [project] : []), ...values)?.no;
+    return db.value<number>(select, ...(hasProject ? [project] : []), ...values);
   };
   /** Remembers the number of a row that was just stored. */
   const note = (kind: string, key: string, no: number): void => void noted.set(`${kind} ${key}`, no);

@@ -64,14 +64,14 @@ export function selectedCommits(chain: ReadChain, selection: PushSelection): Com
 }
 
 const findParent = ({ db }: ReadChain, seq: CommitSeq): CommitSeq | null =>
-  db.one<{ parent: CommitSeq | null }>('SELECT parent FROM commits WHERE seq = ?', seq)?.parent ?? null;
+  db.value<CommitSeq | null>('SELECT parent FROM commits WHERE seq = ?', seq) ?? null;
 
 /** Adds to a filter: excludes items whose content was freed with deleted sessions. Versions that the hub holds stay there. */
 export function withoutFreed(chain: ReadChain, known: Known, leaves: Selected | undefined): Selected | undefined {
-  const all = (sql: string): Set<string> => new Set(chain.db.all<{ name: Buffer }>(sql, chain.project).map(({ name }) => name.toString('hex')));
-  const objects = all("SELECT hash AS name FROM artifact WHERE project = ? AND gone = 'deleted'");
+  const all = (sql: string): Set<string> => new Set(chain.db.column<Buffer>(sql, chain.project).map((name) => name.toString('hex')));
+  const objects = all("SELECT hash FROM artifact WHERE project = ? AND gone = 'deleted'");
   if (objects.size === 0) return leaves;
-  const commits = all("SELECT c.digest AS name FROM commits c JOIN artifact a ON a.no = c.artifact WHERE c.project = ? AND a.gone = 'deleted'");
+  const commits = all("SELECT c.digest FROM commits c JOIN artifact a ON a.no = c.artifact WHERE c.project = ? AND a.gone = 'deleted'");
   const isUnknown = (value: unknown): boolean => typeof value === 'string' && commits.has(value) && known.digest('context', value) === undefined;
   return (item) => (leaves?.(item) ?? true) && !objectsOf(item).some((hash) => objects.has(hash)) && !Object.values(item.body).flat().some(isUnknown);
 }

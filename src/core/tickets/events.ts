@@ -81,7 +81,7 @@ export function events(chain: ReadChain, { after = 0, ticketId, who, state, newe
 
 /** The number of waiting starts. */
 export const waitingCount = (chain: ReadChain): number =>
-  chain.db.one<{ n: number }>(`SELECT COUNT(*) AS n FROM (${selectEvent} WHERE e.project = ?) WHERE state = 'waiting'`, chain.project)?.n ?? 0;
+  chain.db.value<number>(`SELECT COUNT(*) FROM (${selectEvent} WHERE e.project = ?) WHERE state = 'waiting'`, chain.project) ?? 0;
 
 /** Marks a start as taken, done or dismissed (K5). @throws CONFLICT if another agent or person took it, or if it is not waiting. */
 export function acknowledge(chain: WriteChain, input: InputOf<'ticket.acknowledge'>): TicketEvent {

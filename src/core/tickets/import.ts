@@ -92,7 +92,4 @@ function then(chain: ReadChain, by: string | undefined, at: number): Occasion {
 }
 
 const newestAt = (chain: ReadChain, at: number): string | undefined =>
-  chain.db.column<string>('SELECT id FROM commits WHERE +project = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1', [
-    chain.project,
-    at,
-  ])[0];
+  chain.db.value<string>('SELECT id FROM commits WHERE +project = ? AND createdAt <= ? ORDER BY createdAt DESC, seq DESC LIMIT 1', chain.project, at);

@@ -34,11 +34,7 @@ export function overview(chain: ReadChain, filter: InputOf<'ticket.overview'>): 
     ...(filter.text?.trim() && { text: filter.text.trim() }),
   };
   const fits = ['t.project = :project', ...Object.entries(conditions).flatMap(([name, sql]) => (name in given ? sql : []))].join(' AND ');
-  const counted = new Map(
-    chain.db
-      .all<{ status: TicketStatus; n: number }>(`SELECT t.status, COUNT(*) AS n FROM ticket t WHERE ${fits} GROUP BY t.status`, given)
-      .map(({ status, n }) => [status, n]),
-  );
+  const counted = new Map(chain.db.rows<[TicketStatus, number]>(`SELECT t.status, COUNT(*) FROM ticket t WHERE ${fits} GROUP BY t.status`, given));
   const counts = Object.fromEntries(ticketStatuses.map((status) => [status, counted.get(status) ?? 0])) as Record<TicketStatus, number>;
   const order = filter.parent === undefined ? 't.updatedAt DESC, t.no DESC' : 't.no';
   const rows = chain.db.all<StoredTicket & { parentId: string | null; ready: number; findings: number; openFindings: number; updatedAt: number }>(
@@ -72,7 +68,7 @@ export function facets(chain: ReadChain): OutputOf<'ticket.facets'> {
     'SELECT type, assignee, labels, reviewers, COUNT(*) AS n FROM ticket WHERE +project = ? GROUP BY 1, 2, 3, 4',
     chain.project,
   );
-  const authors = chain.db.all<{ by: string }>('SELECT DISTINCT by FROM ticketVersion WHERE project = ? AND by IS NOT NULL', chain.project);
+  const authors = chain.db.column<string>('SELECT DISTINCT by FROM ticketVersion WHERE project = ? AND by IS NOT NULL', chain.project);
   const assignees = kinds.flatMap(({ assignee }) => assignee ?? []);
   const listed = (column: 'labels' | 'reviewers'): unknown[] => [...new Set(kinds.map((kind) => kind[column]))].flatMap((text) => JSON.parse(text));
   const reviewers = (listed('reviewers') as readonly { readonly name: string }[]).map(({ name }) => name);
@@ -82,7 +78,7 @@ export function facets(chain: ReadChain): OutputOf<'ticket.facets'> {
     types: distinct(kinds.map(({ type }) => type)),
     assignees: distinct(assignees),
     labels: distinct(listed('labels') as string[]),
-    people: distinct([...assignees, ...reviewers, ...authors.map(({ by }) => by)]),
+    people: distinct([...assignees, ...reviewers, ...authors]),
   };
 }
 

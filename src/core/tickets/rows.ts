@@ -144,11 +144,11 @@ function contextOf(chain: ReadChain, occasion: Occasion, at: number): { contextI
 
 /** The newest commit of the job in which a command-line agent works under this name. */
 const workingContext = (chain: ReadChain, principal: string): ContextId | undefined =>
-  chain.db.one<{ tip: ContextId }>(
+  chain.db.value<ContextId>(
     `SELECT tip FROM job WHERE project = ? AND who = ? AND status = 'running' AND tip IS NOT NULL AND performer ->> 'agent' IS NOT NULL
       ORDER BY no DESC LIMIT 1`,
     [chain.project, principal],
-  )?.tip;
+  );
 
 /** SQL: the author of a finding; for other tickets the assignee, else the author. */
 const answererSql = /* sql */ `(SELECT COALESCE(CASE WHEN t.type <> 'review_finding' THEN t.assignee END, v.by)
@@ -156,8 +156,7 @@ const answererSql = /* sql */ `(SELECT COALESCE(CASE WHEN t.type <> 'review_find
 
 /** The person or agent who answers in a ticket's thread; null if unknown. */
 export const answererOf = (chain: ReadChain, row: TicketRecord): string | null =>
-  chain.db.one<{ who: string | null }>(`SELECT ${answererSql} AS who FROM ticket t WHERE t.no = ? AND t.project = ?`, row.no, chain.project)?.who ??
-  null;
+  chain.db.value<string | null>(`SELECT ${answererSql} FROM ticket t WHERE t.no = ? AND t.project = ?`, row.no, chain.project) ?? null;
 
 /** The newest commit of a principal at an instant, for writes of tickets. Skips thread messages, which belong to the answerer's context. */
 export const understoodBy = (chain: ReadChain, principal: string, at: number): ContextId | null =>

@@ -159,11 +159,11 @@ export function listTickets(chain: ReadChain, filter: InputOf<'ticket.list'>): T
 }
 
 function isBelow(chain: ReadChain, row: TicketRecord, ancestor: TicketRecord): boolean {
-  const above = chain.db.all<{ no: number }>(
+  const above = chain.db.column<number>(
     'WITH RECURSIVE above(no) AS (VALUES(?) UNION SELECT t.parent FROM ticket t JOIN above a ON t.no = a.no WHERE t.parent IS NOT NULL) SELECT no FROM above',
     row.no,
   );
-  return above.some(({ no }) => no === ancestor.no);
+  return above.includes(ancestor.no);
 }
 
 function dependsUpon(chain: ReadChain, from: number, on: number): boolean {

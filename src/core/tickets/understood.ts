@@ -14,8 +14,7 @@ interface Written {
 
 /** The author of a ticket: for a finding, the reviewer. */
 export const makerOf = (chain: ReadChain, row: TicketRecord): string | null =>
-  chain.db.one<{ by: string | null }>('SELECT by FROM ticketVersion WHERE ticket = ? AND project = ? ORDER BY no LIMIT 1', row.no, chain.project)
-    ?.by ?? null;
+  chain.db.value<string | null>('SELECT by FROM ticketVersion WHERE ticket = ? AND project = ? ORDER BY no LIMIT 1', row.no, chain.project) ?? null;
 
 /** Where a ticket's thread starts: at the answerer's last write, else nowhere for a finding, and at its own context for a ticket. */
 export function standpoint(chain: ReadChain, row: TicketRecord): string | null {
@@ -28,13 +27,12 @@ export function standpoint(chain: ReadChain, row: TicketRecord): string | null {
 export const discussionTip = (chain: ReadChain, { threadId }: Pick<TicketRecord, 'threadId'>): ContextId | undefined =>
   threadId === null
     ? undefined
-    : chain.db.one<{ id: ContextId }>('SELECT id FROM commits WHERE project = ? AND threadId = ? ORDER BY seq DESC LIMIT 1', chain.project, threadId)
-        ?.id;
+    : chain.db.value<ContextId>('SELECT id FROM commits WHERE project = ? AND threadId = ? ORDER BY seq DESC LIMIT 1', chain.project, threadId);
 
 /** A ticket's context can be any string; only a commit of this project can be resumed. */
 export function knownContext(chain: ReadChain, contextId: string | null): ContextId | null {
   if (contextId === null || !contextIdPattern.test(contextId)) return null;
-  return chain.db.one<{ id: ContextId }>('SELECT id FROM commits WHERE project = ? AND id = ?', chain.project, contextId)?.id ?? null;
+  return chain.db.value<ContextId>('SELECT id FROM commits WHERE project = ? AND id = ?', chain.project, contextId) ?? null;
 }
 
 /**

@@ -127,5 +127,5 @@ export function stepsOf(chain: ReadChain, ranges: readonly CommitRange[], { dept
   const run = ranges.find(({ from, to }) => from <= last && last <= to)?.run;
   if (run === undefined) return [];
   if (commit === undefined) return stepsTo(chain, { run, depth: last }, commits);
-  return chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM commits WHERE run = ? AND depth = ?', run, last).map(({ seq }) => commitAt(chain, seq));
+  return chain.db.column<CommitSeq>('SELECT seq FROM commits WHERE run = ? AND depth = ?', run, last).map((seq) => commitAt(chain, seq));
 }

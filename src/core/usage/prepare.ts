@@ -32,8 +32,8 @@ export function* catchUpMeasures(chain: WriteChain, from?: number): Generator<vo
   // If nothing is due, it still notes the commit up to which no conversation is long.
   yield* catchUpContexts(chain, from);
   if (!isDue) return;
-  const models = chain.db.all<{ model: string }>("SELECT DISTINCT model FROM usageSum WHERE project = ? AND model <> ''", chain.project);
-  for (const { model } of models) {
+  const models = chain.db.column<string>("SELECT DISTINCT model FROM usageSum WHERE project = ? AND model <> ''", chain.project);
+  for (const model of models) {
     const before = chain.offers.length;
     factorsOf(chain, model);
     for (const found of chain.offers.splice(before)) if (found.kind === 'factors') chain.db.transaction(() => saveFactors(chain, found));

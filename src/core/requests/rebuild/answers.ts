@@ -258,10 +258,10 @@ function* countTo(chain: ReadChain, commit: CommitSeq, counts: Counts): Generato
 export function* statedParts(chain: ReadChain): Generator<StatedPart> {
   for (const { format, source, stated } of runtimes) {
     if (!stated) continue;
-    const rows = chain.db.all<{ seq: CommitSeq }>('SELECT seq FROM commits WHERE +project = ? AND format = ? ORDER BY seq', chain.project, format);
+    const seqs = chain.db.column<CommitSeq>('SELECT seq FROM commits WHERE +project = ? AND format = ? ORDER BY seq', chain.project, format);
     const current = new Map<string, StatedPart[]>();
     const counts = new Map<CommitSeq, Count>();
-    for (const { seq } of rows) {
+    for (const seq of seqs) {
       const row = commitAt(chain, seq);
       const session = row.sessionId ?? row.id;
       const { system, tools, version } = stated(openDelta(chain, row)) ?? {};

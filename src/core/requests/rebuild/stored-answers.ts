@@ -25,10 +25,8 @@ export const pendingAnswers: (chain: ReadChain, limit: number) => number = progr
 export function* catchUpAnswers(chain: WriteChain): Generator<void> {
   while (pendingAnswers(chain, 1) > 0) {
     const from = progress.last(chain);
-    const commits = chain.db.all<{ seq: CommitSeq }>(`SELECT seq FROM commits WHERE seq > ? AND +project = ? ORDER BY seq LIMIT ${commitsAtOnce}`, [
-      from,
-      chain.project,
-    ]);
+    const select = `SELECT seq FROM commits WHERE seq > ? AND +project = ? ORDER BY seq LIMIT ${commitsAtOnce}`;
+    const commits = chain.db.all<{ seq: CommitSeq }>(select, from, chain.project);
     const found = [...unreadBefore(chain), ...commits].map(({ seq }) => ({
       seq,
       answers: orUndefined(() => atOnce(foundIn(chain, [seq], () => false))),
@@ -77,7 +75,7 @@ export function storedAnswers(chain: ReadChain, sessionId: string | undefined, w
   const isUnread = chain.db.one(`SELECT 1 FROM usageAnswer a WHERE ${where} AND a.at = 0 AND a.place = ${unreadable} LIMIT 1`, values) !== undefined;
   if (isUnread || pendingAnswers(chain, 1) > 0) return undefined;
   return {
-    total: (): number => chain.db.one<{ total: number }>(`SELECT COUNT(*) AS total FROM usageAnswer a WHERE ${where}`, values)?.total ?? 0,
+    total: (): number => chain.db.value<number>(`SELECT COUNT(*) FROM usageAnswer a WHERE ${where}`, values) ?? 0,
     page: (offset: number, limit: number): StoredAnswer[] =>
       chain.db.all<StoredAnswer>(
         `SELECT at, context, place, record, messages, isPure FROM usageAnswer a WHERE ${where} ORDER BY at, context, place LIMIT :limit OFFSET :offset`,

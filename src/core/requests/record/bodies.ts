@@ -186,17 +186,13 @@ function remove({ db, project }: WriteChain, no: number): void {
 /** Reads the data of a session that the project has. */
 function knownOf(chain: ReadChain, sessionId: string) {
   const { db, project, artifacts } = chain;
-  const commits = db
-    .all<{ seq: CommitSeq }>("SELECT seq FROM commits WHERE +project = ? AND sessionId = ? AND format = 'claude-code-v1' ORDER BY seq", [
-      project,
-      sessionId,
-    ])
-    .map(({ seq }) => commitAt(chain, seq));
+  const ofSession = "SELECT seq FROM commits WHERE +project = ? AND sessionId = ? AND format = 'claude-code-v1' ORDER BY seq";
   const thinking = new Map<string, string>();
   /** By the provider's id of the message. */
   const replies = new Map<string, ReplyPlace>();
   const compactions: Compaction[] = [];
-  for (const commit of commits) {
+  for (const seq of db.column<CommitSeq>(ofSession, project, sessionId)) {
+    const commit = commitAt(chain, seq);
     const delta = artifacts.read(commit.artifact);
     for (const [signature, text] of thinkingIn(delta)) thinking.set(signature, text);
     for (const { role, kind, key, messageId } of readOutline(chain, commit.artifact, commit.format).entries)

@@ -86,7 +86,7 @@ export function storedDetails({ db, artifacts }: ReadChain, no: number): CallDet
 export function saveConversation({ db, project }: WriteChain, source: number, sessionId: string, agentId: string): number {
   const select = 'SELECT no FROM requestConversation WHERE source = ? AND sessionId = ? AND agentId = ?';
   const insert = 'INSERT INTO requestConversation (project, source, sessionId, agentId) VALUES (?, ?, ?, ?)';
-  return db.one<{ no: number }>(select, source, sessionId, agentId)?.no ?? db.run(insert, project, source, sessionId, agentId).rowId;
+  return db.value<number>(select, source, sessionId, agentId) ?? db.run(insert, project, source, sessionId, agentId).rowId;
 }
 
 /** A message that a call refers to and that is missing in the file. */
@@ -95,15 +95,12 @@ export type Gap = Readonly<Record<'hash' | 'reason', string>>;
 /** Finds or creates the row of a missing message. */
 export function saveGap({ db, project }: WriteChain, source: number, { hash, reason }: Gap): number {
   const bytes = Buffer.from(hash, 'hex');
-  const known = db.one<{ no: number }>('SELECT no FROM requestGap WHERE source = ? AND hash = ?', source, bytes);
-  return known?.no ?? db.run('INSERT INTO requestGap (project, source, hash, reason) VALUES (?, ?, ?, ?)', project, source, bytes, reason).rowId;
+  const known = db.value<number>('SELECT no FROM requestGap WHERE source = ? AND hash = ?', source, bytes);
+  return known ?? db.run('INSERT INTO requestGap (project, source, hash, reason) VALUES (?, ?, ?, ?)', project, source, bytes, reason).rowId;
 }
 
 /** The row of a system prompt and tools, found by content. */
 export function saveShape({ db, project }: WriteChain, { hash, system, tools, rest }: ShapeRow): number {
-  const known = db.one<{ no: number }>('SELECT no FROM requestShape WHERE project = ? AND hash = ?', project, hash);
-  return (
-    known?.no ??
-    db.run('INSERT INTO requestShape (project, hash, system, tools, rest) VALUES (?, ?, ?, ?, ?)', project, hash, system, tools, rest).rowId
-  );
+  const known = db.value<number>('SELECT no FROM requestShape WHERE project = ? AND hash = ?', project, hash);
+  return known ?? db.insert('requestShape', { project, hash, system, tools, rest }).rowId;
 }

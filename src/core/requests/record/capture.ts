@@ -158,8 +158,8 @@ export const wireFormat = 'wire-v1';
 
 /** The source that holds all calls of a kind that belong to no file of their own. */
 export function sourceOfCalls({ db, project, clock, newId }: WriteChain, format: string): number {
-  const known = db.one<{ no: number }>('SELECT no FROM source WHERE project = ? AND format = ?', project, format);
-  if (known) return known.no;
+  const known = db.value<number>('SELECT no FROM source WHERE project = ? AND format = ?', project, format);
+  if (known !== undefined) return known;
   const nothing = blake3Of(new Uint8Array());
   const insert = `INSERT INTO source (project, sourceId, path, format, size, hash, resumeAt, resumeHash, tips, pieces, importedAt)
     VALUES (?, ?, '', ?, 0, ?, 0, ?, '[]', '[]', ?)`;

@@ -125,9 +125,9 @@ function storedBy(chain: ReadChain, source: number | undefined): (hash: string) 
   return (hash) => {
     if (source === undefined) return undefined;
     for (const key of messageKeys(hash)) {
-      const row = db.one<{ no: number }>(message, project, Buffer.from(key, 'hex'));
-      const page = row && db.one<{ source: number; end: number }>(pageOf, row.no);
-      if (row && page?.source === source && row.no < page.end) return row.no;
+      const no = db.value<number>(message, project, Buffer.from(key, 'hex'));
+      const page = no === undefined ? undefined : db.one<{ source: number; end: number }>(pageOf, no);
+      if (no !== undefined && page?.source === source && no < page.end) return no;
     }
     return undefined;
   };

@@ -58,7 +58,7 @@ export function openTexts(chain: WriteChain, file: Uint8Array) {
   const pages: { readonly first: number; readonly count: number; readonly artifact: ArtifactNo }[] = [];
   let collected: { readonly kept: Kept; readonly message: PageText }[] = [];
   let size = 0;
-  let next = db.one<{ next: number }>('SELECT first + count AS next FROM requestPage ORDER BY first DESC LIMIT 1')?.next ?? 1;
+  let next = db.value<number>('SELECT first + count FROM requestPage ORDER BY first DESC LIMIT 1') ?? 1;
   const storedPlace = storedPlaceFinder(chain);
 
   const flush = (): void => {
@@ -87,10 +87,10 @@ export function openTexts(chain: WriteChain, file: Uint8Array) {
       if (now) return now.no;
       const name = Buffer.from(key, 'hex');
       if (!db.run('INSERT OR IGNORE INTO requestMessage (project, hash, no) VALUES (?, ?, ?)', project, name, next).changes) {
-        const known = db.one<{ no: number }>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', project, name);
-        if (!known) throw new Error(`message ${hash} is stored and not found`);
-        use(range, () => storedPlace(known.no, message.text));
-        return known.no;
+        const known = db.value<number>('SELECT no FROM requestMessage WHERE project = ? AND hash = ?', project, name);
+        if (known === undefined) throw new Error(`message ${hash} is stored and not found`);
+        use(range, () => storedPlace(known, message.text));
+        return known;
       }
       const one: Kept = { no: next, text: message.text, place: undefined };
       next += 1;

@@ -65,13 +65,13 @@ export function* travelingCalls(chain: WriteChain, isKnown: (requestId: string) 
     const numbers = readList((no) => listRow(db, no), row.no);
     // Only calls of files have missing messages.
     if (numbers.some((no) => no < 0)) continue;
-    const marks = db.all<{ mark: string }>('SELECT mark FROM requestReply WHERE request = ? ORDER BY mark', row.no);
+    const marks = db.column<string>('SELECT mark FROM requestReply WHERE request = ? ORDER BY mark', row.no);
     yield {
       ...row,
       shapeHash: row.shapeHash || null,
       record: decodeText(artifacts.read(page).subarray(start, start + size)),
       messages: JSON.stringify(objectsOf(chain, reader, numbers)),
-      marks: JSON.stringify(marks.map(({ mark }) => mark)),
+      marks: JSON.stringify(marks),
     };
   }
 }

@@ -57,11 +57,11 @@ const callEntriesOf = (chain: ReadChain, runId: string, shown: RunShown = {}): W
 
 /** The commit of an agent's run that ended last. */
 export const lastRunCommit = (chain: ReadChain, entityId: string): ContextId | undefined =>
-  chain.db.one<{ id: ContextId }>(
+  chain.db.value<ContextId>(
     `SELECT c.id FROM run r JOIN commits c ON c.seq = r.context JOIN entity e ON e.no = r.entity
       WHERE e.project = ? AND e.entityId = ? ORDER BY r.endedAt DESC, r.no DESC LIMIT 1`,
     [chain.project, entityId],
-  )?.id;
+  );
 
 function commitEntries(
   chain: WriteChain,

@@ -81,7 +81,7 @@ export const readMembers = (store: ReadStore, space: Pick<SpaceRow, 'no'>): Enti
 
 /** The position of the newest message; 0 in an empty space. */
 export const newestSeq = (store: ReadStore, space: number): number =>
-  store.db.one<{ seq: number | null }>('SELECT MAX(seq) AS seq FROM spaceMessage WHERE space = ?', space)?.seq ?? 0;
+  store.db.value<number | null>('SELECT MAX(seq) FROM spaceMessage WHERE space = ?', space) ?? 0;
 
 /** A new id of eight digits, more if those are in use, as agents read it often. Runs travel through hubs and get all digits. */
 export function newId(store: ReadStore, prefix: string, table: 'spaceMessage' | 'run' | 'space' | 'entity' | 'plan', column: string): string {

@@ -86,8 +86,8 @@ export function send(store: SpaceStore, input: InputOf<'run.send'>): Posted & { 
     const sender = requireEntity(store, run.entityId);
     const posted = postDraft(store, { space, sender, text: input.text, replyTo: input.replyTo, wait, run, origin: findOrigin(run, space) });
     // The run has seen its own message at once, but not what others wrote since its last call.
-    const seen = store.db.one<{ seq: number }>('SELECT seq FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
-    if (!seen || seen.seq === posted.message.seq - 1) noteSeen(store, run, space);
+    const seen = store.db.value<number>('SELECT seq FROM runSeen WHERE run = ? AND space = ?', run.no, space.no);
+    if (seen === undefined || seen === posted.message.seq - 1) noteSeen(store, run, space);
     if (wait) {
       const waitMs = wait.timeoutMs ?? defaultWaitMs;
       const waitFor = posted.waiting?.for ?? expectedReplier(store, space, run, posted.message);
@@ -104,8 +104,7 @@ export function send(store: SpaceStore, input: InputOf<'run.send'>): Posted & { 
 function refuseWaits(store: ReadStore, run: RunRow): void {
   if (run.waits >= waitsPerRun)
     throw conflict(`${run.runId} has waited ${waitsPerRun} times, which is the limit; start a new run`, { id: run.runId });
-  const waiting =
-    store.db.one<{ count: number }>("SELECT COUNT(*) AS count FROM run WHERE entity = ? AND status = 'waiting_reply'", run.entity)?.count ?? 0;
+  const waiting = store.db.value<number>("SELECT COUNT(*) FROM run WHERE entity = ? AND status = 'waiting_reply'", run.entity) ?? 0;
   if (waiting >= waitingPerAgent)
     throw conflict(`${run.entityName} already has ${waiting} waiting runs, which is the limit; resume or end one of them`, { id: run.runId });
 }
@@ -140,11 +139,9 @@ export const isDue = (store: ReadStore): boolean =>
 /** Resumes runs whose wait has timed out, and starts runs of plans that are due. */
 export function tick(store: SpaceStore): { started: Run[]; resumed: Run[] } {
   return store.db.transaction(() => {
+    const select = `${selectRun} WHERE r.project = ? AND r.status = 'waiting_reply' AND r.waitUntil <= ? ORDER BY r.no`;
     const now = store.clock();
-    const over = store.db.all<RunRow>(`${selectRun} WHERE r.project = ? AND r.status = 'waiting_reply' AND r.waitUntil <= ? ORDER BY r.no`, [
-      store.project,
-      now,
-    ]);
+    const over = store.db.all<RunRow>(select, store.project, now);
     expireWaits(store);
     const resumed = over.map((run) => resumeRun(store, run, { timeoutMs: run.waitMs ?? defaultWaitMs }));
     const due = store.db.all<DuePlan>(

@@ -59,12 +59,8 @@ export function joinSpace(store: SpaceStore, spaceId: string, entityId: string):
 }
 
 const addMember = (store: SpaceStore, space: SpaceRow, entity: EntityRow): void => {
-  store.db.run('INSERT INTO membership (project, space, entity, joinedAt) VALUES (?, ?, ?, ?) ON CONFLICT (space, entity) DO NOTHING', [
-    store.project,
-    space.no,
-    entity.no,
-    store.clock(),
-  ]);
+  const insert = 'INSERT INTO membership (project, space, entity, joinedAt) VALUES (?, ?, ?, ?) ON CONFLICT (space, entity) DO NOTHING';
+  store.db.run(insert, store.project, space.no, entity.no, store.clock());
   // An agent that comes back has still processed what its completed runs saw.
   store.db.run(
     `UPDATE membership SET (processedSeq, processedMessage) = (

@@ -202,12 +202,9 @@ function readWhole(chain: ReadChain, given: ContextId): TimelineInput {
 const bytesPerMessage = 300;
 
 function frameOf(chain: ReadChain, commit: ReturnType<typeof findCommit>): TranscriptFrame {
-  const { title } = chain.db.one<{ title: string | null }>('SELECT title FROM source WHERE project = ? AND sessionId = ? LIMIT 1', [
-    chain.project,
-    commit.sessionId,
-  ]) ?? { title: null };
+  const select = 'SELECT title FROM source WHERE project = ? AND sessionId = ? LIMIT 1';
   return {
-    space: { id: commit.sessionId ?? commit.id, name: title },
+    space: { id: commit.sessionId ?? commit.id, name: chain.db.value<string | null>(select, chain.project, commit.sessionId) ?? null },
     agent: { id: commit.template, name: commit.template },
     at: toTimestamp(commit.createdAt),
   };
