@@ -6,7 +6,7 @@ import { Estimate, TokenLegend, Window } from '../../src/renderer/parts/index.js
 import { shortPaths } from '../../src/renderer/parts/repository.js';
 import { scaleOf } from '../../src/renderer/parts/TokenBar.js';
 import { figuresOf } from '../../src/renderer/views/inspector/ForkFacts.js';
-import { Shares } from '../../src/renderer/views/request/Shares.js';
+import { Shares } from '../../src/renderer/views/request/CallBody.js';
 
 const counted: UsageContext = {
   counted: 1_000,

@@ -18,9 +18,8 @@ const maxSummaryLength = 400;
 const maxPassageLength = 24_000;
 
 /**
- * Writes summaries of commits: extracted from their text, or by a model if a provider is given. Each summary is stored at
- * once, so that an interrupted run can continue. A commit whose content cannot be read is reported and skipped. Earlier
- * summaries are kept as versions.
+ * Writes summaries of commits: extracted from their text, or by a model if a provider is given. Each summary is stored at once, so that an
+ * interrupted run can continue. A commit whose content cannot be read is reported and skipped. Earlier summaries are kept as versions.
  * @throws BAD_REQUEST for an unknown provider; UNAVAILABLE if it does not reply.
  */
 export async function* summarizeCommits(

@@ -25,9 +25,8 @@ type Provenance = Pick<
 >;
 
 /**
- * Makes a commit of stored content, or stores the content in the same transaction.
- * The same parent, content, time and template return the existing commit (C1).
- * An unknown format needs both counts, because Stemma cannot count its messages.
+ * Makes a commit of stored content, or stores the content in the same transaction. The same parent, content, time and template return the existing
+ * commit (C1). An unknown format needs both counts, because Stemma cannot count its messages.
  * @throws CONFLICT if another session has the principal; BAD_REQUEST if the content does not parse as its format or contradicts the given counts (C21); NOT_FOUND for an
  * unknown parent or artifact.
  */

@@ -98,11 +98,10 @@ const after = (option: string, prompt: readonly string[]): readonly string[] => 
 export const resumedFormats: ReadonlySet<string> = new Set(Object.values(drivers).map(({ format }) => format));
 
 /**
- * Writes a context into an agent's session folder: a new file with a new id. Without `agent` it is the agent that wrote the
- * context, or Claude Code if no agent did. If a fork ends with a prompt, the command passes the prompt, and the file does not contain it,
- * unless `takesPrompt` is false. With `mayStart`, a fork of the first prompt writes no file: the command starts a session under the new id.
- * Also returns the commands of `command` as words (programs and their arguments), and the folder to run them in: `cwd`, or the path of Windows
- * for a folder of a Linux system inside it.
+ * Writes a context into an agent's session folder: a new file with a new id. Without `agent` it is the agent that wrote the context, or Claude Code
+ * if no agent did. If a fork ends with a prompt, the command passes the prompt, and the file does not contain it, unless `takesPrompt` is false. With
+ * `mayStart`, a fork of the first prompt writes no file: the command starts a session under the new id. Also returns the commands of `command` as
+ * words (programs and their arguments), and the folder to run them in: `cwd`, or the path of Windows for a folder of a Linux system inside it.
  * @throws BAD_REQUEST if no working directory is known or it is not absolute, or if the agent has no folder on this machine.
  */
 export function resumeIn(

@@ -66,24 +66,22 @@ export {
   joinCalls,
   noCounts,
   partOfEntries,
+  patchedFiles,
   toolLine,
 } from './shared/calls.js';
 export { encodeCbor, readArray } from './shared/cbor.js';
 export { usageIn, withThoughts } from './shared/drafts.js';
 export { clip as headlineOf } from './shared/headline.js';
-export { isTooLarge, leftOutImage, maxImageBytes } from './shared/images.js';
 export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';
-export { queuedPrefix, recordOfKey } from './shared/keys.js';
+export { queuedPrefix, recordOfKey, startOf } from './shared/keys.js';
 export { maxWholeBytes } from './shared/lazy-lines.js';
 export * from './shared/losses.js';
 export * from './shared/outline.js';
 export { noResult, pairedCalls } from './shared/paired.js';
-export { patchedFiles } from './shared/patch.js';
 export { planHeading } from './shared/plan-heading.js';
 export { commandIn, commandOutputIn, type PromptFields, promptAt } from './shared/prompt.js';
 export { textParts } from './shared/result-parts.js';
-export { startOf } from './shared/subagents.js';
 export { countTokens, imageTokens, tokenizer } from './shared/tokens.js';
 export { scalarsFirst } from './shared/top-members.js';
 export { writeZip, type ZipEntry, zipEntries, zipList } from './shared/zip.js';

@@ -16,9 +16,7 @@ import { indexInPieces, pendingOf } from '../search/index.js';
 import { pageIsDue, storeFirstPage } from '../sessions/index.js';
 import { catchUpMeasures, contextsAreDue, pendingCommits } from '../usage/index.js';
 
-/**
- * Background work on an idle store: repacks older objects, caches results of long chains, and fills the tables that are derived from commits.
- */
+/** Background work on an idle store: repacks older objects, caches results of long chains, and fills the tables that are derived from commits. */
 export interface Upkeep {
   /** Reports a call. Work waits for the next idle time. */
   wake(): void;

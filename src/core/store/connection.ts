@@ -67,8 +67,7 @@ export function connectTo(file: string | Buffer, options: ConnectionOptions): Co
 }
 
 /**
- * Runs work and turns an error of SQLite into one with a code of the contract. With `raw`, an error that comes from a changed definition is
- * damage.
+ * Runs work and turns an error of SQLite into one with a code of the contract. With `raw`, an error that comes from a changed definition is damage.
  */
 export function guard<T>(work: () => T, raw?: Database.Database): T {
   try {

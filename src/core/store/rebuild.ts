@@ -26,10 +26,9 @@ export interface RebuiltFile {
 const derived = /^(materialized|progress|areaCount)$/;
 
 /**
- * Writes a new database from one with unreadable pages, changed rows or a foreign schema. It copies each readable row by ordinary SQL. A
- * row that is missing or does not match its checksum comes from the newest backup that has it. If no backup has it, the changed row is
- * copied as it is, with its checksum, so that it stays reported. The damaged file is kept.
- * If no row of the file can be read, all rows come from the newest backup.
+ * Writes a new database from one with unreadable pages, changed rows or a foreign schema. It copies each readable row by ordinary SQL. A row that is
+ * missing or does not match its checksum comes from the newest backup that has it. If no backup has it, the changed row is copied as it is, with its
+ * checksum, so that it stays reported. The damaged file is kept. If no row of the file can be read, all rows come from the newest backup.
  * @throws CONFLICT if a newer Stemma wrote the file; CORRUPT if neither the file nor a backup can be read. Then nothing changes.
  */
 export function rebuildFile(file: string, backups: readonly string[]): RebuiltFile {
@@ -166,9 +165,7 @@ function makeTables(fresh: Database.Database, version: number): void {
 
 const countOf = (raw: Database.Database, { name }: TableShape): number => raw.prepare(`SELECT COUNT(*) FROM "${name}"`).pluck().get() as number;
 
-/**
- * Copies the rows that match their checksum and are not in the copy yet. Others go to `doubtful`. Returns whether every row could be read.
- */
+/** Copies the rows that match their checksum and are not in the copy yet. Others go to `doubtful`. Returns whether every row could be read. */
 function copyTable(source: Source, fresh: Database.Database, table: TableShape, doubtful: Value[][] = []): boolean {
   const from = source.raw;
   const found = tableNamed(source.tables, table.name);

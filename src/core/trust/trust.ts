@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { attempt, type Json, parseJson, stringAt } from '../base/index.js';
+import { attempt, type Json, parseJson, StemmaError, stringAt } from '../base/index.js';
 import { makeFolders, readInside, realPath, realPathIfExists, replaceFile } from '../files/index.js';
+import { quoted, shellOf, thisSystem } from '../system/index.js';
 
 /** The projects that a person trusts on this machine. A project that was moved has another path and is not trusted there. */
 export type TrustedProjects = ReturnType<typeof openTrustedProjects>;
@@ -74,3 +75,11 @@ function olderProjects(dataDir: string): string[] {
   const listed = (Array.isArray(recent) ? recent : []).flatMap((item) => stringAt(item, 'dir') ?? []);
   return [...new Set([...listed, join(dataDir, 'Histories.stemma'), join(dataDir, 'Sample.stemma')])];
 }
+
+/** The reason why a project that is not trusted on this machine is read-only, and what a person can do. Ends without a period. */
+export const whyUntrusted = (dir: string): string =>
+  `this machine did not create ${dir}, and it is not trusted here. To change it, run "stemma trust ${quoted(dir, shellOf(thisSystem))}" first`;
+
+/** The error for writing to or choosing a project that is not trusted on this machine. `refused` says what was not done. */
+export const untrusted = (dir: string, refused: string): StemmaError =>
+  new StemmaError('UNAUTHORIZED', `${refused}: ${whyUntrusted(dir)}.`, { reason: 'restricted', dir });

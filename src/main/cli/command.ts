@@ -186,7 +186,7 @@ async function createUnlessMade(client: ContractClient, dir: string): Promise<{ 
 const lookMs = 300;
 
 /** Converts a project of an earlier format on another thread, where `open` opens it, and says so on standard error. */
-export async function convertFirst(open: (client: ContractClient) => Promise<unknown>, dir: string): Promise<void> {
+async function convertFirst(open: (client: ContractClient) => Promise<unknown>, dir: string): Promise<void> {
   const begun = line`Converting ${dir} from an earlier format. A copy of it stays until the first check.`;
   if (isWatched()) showProgress(begun);
   else say(begun);
@@ -209,3 +209,12 @@ const describeStep = ({ from, to, isCopied, copied, bytes }: NonNullable<OutputO
   isCopied
     ? line`Converting the rows from format ${from} to ${to}.`
     : line`Copying the project before its conversion to format ${to}: ${Math.round((100 * copied) / Math.max(1, bytes))} %`;
+
+/** Makes the daily backup at the end of a command that wrote. A backup that fails is only reported: the result of the command stays. */
+export async function backUpDaily(client: ContractClient): Promise<void> {
+  const problem = await client.project.backUp({ ifDue: true }).then(
+    (report) => report.problem,
+    (error: Error) => error.message,
+  );
+  if (problem !== undefined) say(line`stemma: no backup was made: ${problem}`);
+}

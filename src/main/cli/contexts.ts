@@ -215,7 +215,7 @@ async function sendContext({ client }: CliConnection, id: ContextId, address: st
 }
 
 /** Prints the replacements of an export on standard error, with a warning that some secrets may remain. */
-export function reportRedactions(redactions: readonly { placeholder: string; kind: string; count: number }[] | undefined): void {
+function reportRedactions(redactions: readonly { placeholder: string; kind: string; count: number }[] | undefined): void {
   if (!redactions) return;
   for (const { placeholder, kind, count } of redactions) say(dim(`replaced: ${placeholder}, ${kind}, ${counted(count, 'time')}`));
   say(dim('Only known patterns are replaced. Read the export before you share it.'));

@@ -4,9 +4,9 @@ import type { Command } from 'commander';
 import { finished } from '../../core/base/index.js';
 import type { ImportProgress, ImportResult, Mapping, MappingPreview } from '../../core/contract/index.js';
 import { dim, endProgress, line, type Printable, printJson, printText, red, say, showProgress } from '../terminal/index.js';
-import { backUpDaily } from './backups.js';
 import {
   addProjectCommand,
+  backUpDaily,
   granularityOption,
   jsonOption,
   openTarget,

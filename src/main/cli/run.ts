@@ -4,9 +4,8 @@ import { type CaptureStatus, type Runtime, runtimes } from '../../core/contract/
 import type { Environment } from '../../core/system/index.js';
 import { type Ended, runForPerson } from '../system/index.js';
 import { dim, isWatched, line, passThrough, say } from '../terminal/index.js';
-import { backUpDaily } from './backups.js';
 import { type CliConnection, connectThread } from './client.js';
-import { openTarget, type ProjectChoice, type SignedOptions, signedOf } from './command.js';
+import { backUpDaily, openTarget, type ProjectChoice, type SignedOptions, signedOf } from './command.js';
 import { counted } from './numbers.js';
 import { addressesOf, type BodyFiles, bodyFiles, startRecorder, upstreamsOf } from './record.js';
 import { claudeStream, type StreamReader, streamTranscript } from './stream.js';

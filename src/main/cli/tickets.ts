@@ -134,7 +134,7 @@ function answer(id: string, options: ProjectOptions & { provider: string; model?
 }
 
 /** Adds `stemma ticket start`, `events` and `acknowledge`: who should start on which ticket, from which context. None starts an agent. */
-export function addTicketEventCommands(ticket: Command): void {
+function addTicketEventCommands(ticket: Command): void {
   addCall(
     ticket,
     'start <ticket> <who>',
@@ -192,17 +192,17 @@ function showEvents(
 }
 
 /** `--by`: the name of the author. */
-export const byOption = (): Option => new Option('--by <name>', 'your name; Stemma finds your latest context by it');
+const byOption = (): Option => new Option('--by <name>', 'your name; Stemma finds your latest context by it');
 /** `--context`: the commit with the author's context. */
-export const contextOption = (): Option => new Option('--context <commit>', 'the commit with your context (default: the latest of --by)');
+const contextOption = (): Option => new Option('--context <commit>', 'the commit with your context (default: the latest of --by)');
 /** `--reason`: the reason for a version. */
-export const reasonOption = (): Option => new Option('--reason <text>', 'the reason, which is stored with the version');
+const reasonOption = (): Option => new Option('--reason <text>', 'the reason, which is stored with the version');
 
 /** The id of a ticket as a person types it: `3f9a12c4` means `tkt-3f9a12c4`. */
-export const ticketName = (text: string): string => (text.startsWith('tkt-') ? text : `tkt-${text}`);
+const ticketName = (text: string): string => (text.startsWith('tkt-') ? text : `tkt-${text}`);
 
 /** Adds the options that both `create` and `update` accept, except for the type. */
-export const withFieldOptions = (command: Command): Command =>
+const withFieldOptions = (command: Command): Command =>
   command
     .addOption(new Option('--body <text>', 'the text of the ticket'))
     .addOption(new Option('--parent <ticket>', 'the parent ticket').argParser(ticketName))
@@ -221,7 +221,7 @@ export const choice =
   };
 
 /** The fields of a ticket for the words and options of its commands. */
-export const ticketFields: Readonly<Record<string, CallField>> = {
+const ticketFields: Readonly<Record<string, CallField>> = {
   ticket: ['ticketId', ticketName],
   status: ['to', choice(ticketStatuses, 'status')],
   verdict: ['verdict', choice(verdicts, 'verdict')],

@@ -119,7 +119,7 @@ function problem(): string | undefined {
 }
 
 /** Seals or opens a secret for the engine, with the keys of the logged-in person. */
-export function vaultAnswer({ number, act, text }: Extract<FromEngine, { kind: 'vault' }>): ToEngine {
+function vaultAnswer({ number, act, text }: Extract<FromEngine, { kind: 'vault' }>): ToEngine {
   const missing = problem();
   if (missing !== undefined) return { kind: 'vault', number, problem: missing };
   const answer = attempt(() =>

@@ -5,9 +5,8 @@ import { createEngine, type Engine, type EngineOptions, type Vault } from '../..
 import { diagnosticsOf, ownCommand } from '../launch/index.js';
 import { openAccounts } from '../providers/index.js';
 import { openAgents, openGit, openWorkshop } from '../runner/index.js';
-import { openTerminal, protectFiles } from '../system/index.js';
+import { openTerminal, processesIn, protectFiles } from '../system/index.js';
 import { hubAt, openLogins } from '../team/index.js';
-import { agentIsRunning } from './agents.js';
 import { openAnalyst } from './analyst.js';
 import { sendSpans } from './collector.js';
 import { openUpdates } from './updates.js';
@@ -47,4 +46,13 @@ export function startEngine(options: EngineOptions, desktop?: Desktop): Engine {
     diagnostics: () => diagnosticsOf(manifest.version, options.dataDir),
     updates: openUpdates(options.dataDir, checkForUpdates),
   });
+}
+
+/** For each format, a pattern of the command line of its agent. */
+const commandOf = (format: string): RegExp => new RegExp(`(^|[/\\\\\\s\\0])${format.replace(/(-code|-cli)?-v\d+$/, '')}\\b`);
+
+/** Whether an agent that writes the format works in the directory, as a process of this user. Undefined where the system does not say. */
+function agentIsRunning(format: string, cwd: string): boolean | undefined {
+  const command = commandOf(format);
+  return processesIn(cwd)?.some((words) => command.test(words));
 }

@@ -13,7 +13,7 @@ export { blockOfEntry, type EntryBlock, groupIntoBlocks, guessHeight, heightBefo
 export { Button, type Icon, IconButton, LinkButton, sendAtEnter, sending } from './buttons';
 export { Code } from './Code';
 export { type Canvas, useDrawing } from './canvas';
-export { Checkbox, ConfirmWrite, Copyable, Facts, Id, Input, SearchField, Select, Sheet, Switch, TextArea, When } from './controls';
+export { Checkbox, ConfirmWrite, Copyable, Facts, Id, Input, SearchField, Select, Setting, Sheet, Switch, TextArea, When } from './controls';
 export { Damaged, DamagedMark, RepairButton } from './Damaged';
 export { EntryView, ToolView } from './Entry';
 export { basis, Estimate, estimatedTokens, unexplained } from './Estimate';

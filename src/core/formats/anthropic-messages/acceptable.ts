@@ -1,5 +1,5 @@
 import { isObject, type Json, stringAt, wellFormed } from '../../base/index.js';
-import { leftOutImage, maxImageBytes } from '../shared/images.js';
+import { leftOutImage, maxImageBytes } from '../shared/losses.js';
 import { interrupted, isResult, noContent, type WireBlock, type WireMessage } from './write-messages.js';
 
 /**

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { RecordRole } from '../shared/branches.js';
 import { objectsIn } from '../shared/drafts.js';
+import { startedWith } from '../shared/keys.js';
 import { firstIn } from '../shared/plans.js';
 import type { About, RecordPlace, RecordRules } from '../shared/records.js';
-import { startedWith } from '../shared/subagents.js';
 import { readEntries } from './parse.js';
 import { oddities } from './parse-unread.js';
 import { dialect, formatId, isReplacing, readParts, readRoot, readStep, stepName, stepTime } from './schema.js';

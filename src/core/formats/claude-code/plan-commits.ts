@@ -2,8 +2,8 @@ import { defined, isObject, stringAt, type Timestamp } from '../../base/index.js
 import type { PlannedCommit } from '../format.js';
 import { clip } from '../shared/headline.js';
 import { joinRanges } from '../shared/jsonl.js';
+import { callNamed } from '../shared/keys.js';
 import { madeBy } from '../shared/plans.js';
-import { callNamed } from '../shared/subagents.js';
 import type { TranscriptLine } from './plan-lines.js';
 import { type Branch, isNode, nodeBefore, type RecordNode, type Tree } from './plan-nodes.js';
 import type { LineReader } from './plan-reader.js';

@@ -5,7 +5,7 @@ import { blockDraft, readBlocks } from '../shared/anthropic-blocks.js';
 import type { RecordRole, TreeRecord } from '../shared/branches.js';
 import { failed, type Numbered, objectsIn, said, summarized, type UnplacedEntry, usageIn, withUsage } from '../shared/drafts.js';
 import { isDeep } from '../shared/jsonl.js';
-import { startedWith } from '../shared/subagents.js';
+import { startedWith } from '../shared/keys.js';
 import { hasMembers } from '../shared/top-members.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 

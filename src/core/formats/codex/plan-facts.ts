@@ -3,8 +3,8 @@ import type { FileBytes, Mutable, Problem } from '../format.js';
 import { identifyRecord } from '../shared/copies.js';
 import { clip } from '../shared/headline.js';
 import { eachPiece } from '../shared/jsonl.js';
+import { startedWith } from '../shared/keys.js';
 import { joinParts } from '../shared/result-parts.js';
-import { startedWith } from '../shared/subagents.js';
 import {
   dialect,
   endsSummary,

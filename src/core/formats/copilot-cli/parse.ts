@@ -16,9 +16,9 @@ import {
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
+import { callNamed } from '../shared/keys.js';
 import type { RecordMark } from '../shared/progress.js';
 import type { About, RecordPlace, RecordRules } from '../shared/records.js';
-import { callNamed } from '../shared/subagents.js';
 import { argumentsOf, bookkeeping, dialect, formatId, laneOf, readData, readType, sentText } from './schema.js';
 
 /** Plans commits from events: a chain in file order, and a separate chain for the events of each subagent. */

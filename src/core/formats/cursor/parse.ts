@@ -15,7 +15,7 @@ import {
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
-import { startedWith } from '../shared/subagents.js';
+import { startedWith } from '../shared/keys.js';
 
 const isMessage = (record: JsonObject): boolean => typeof record.role === 'string';
 const toolIn = (record: JsonObject): JsonObject | undefined => objectsIn([record.toolFormerData ?? null])[0];

@@ -2,7 +2,7 @@ import { canonicalJson, isObject, type JsonObject, once, parseJson, stringAt } f
 import type { PlanContext, Problem } from '../format.js';
 import type { TreeRecord } from '../shared/branches.js';
 import { bufferOf, type RecordPiece, readTime } from '../shared/jsonl.js';
-import { startedWith } from '../shared/subagents.js';
+import { startedWith } from '../shared/keys.js';
 import {
   additionName,
   historyIn,

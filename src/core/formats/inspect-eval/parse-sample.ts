@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import { objectsIn } from '../shared/drafts.js';
-import { startedWith } from '../shared/subagents.js';
+import { startedWith } from '../shared/keys.js';
 import type { Wrapped } from '../shared/wrapped.js';
 import { flatEvents, type Lane, printOf, type SampleCalls, type Spoken, slicesOf, spokenIn, toldBy } from './parse-events.js';
 

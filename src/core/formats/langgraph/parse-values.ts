@@ -2,9 +2,8 @@ import { decode, ExtensionCodec } from '@msgpack/msgpack';
 import { attempt, decodeText, isObject, type Json, type JsonObject, onceFor, parseJson } from '../../base/index.js';
 
 /**
- * The value of a column that LangGraph wrote: JSON, or msgpack with Python objects as extensions. Fields of objects are read but no object
- * is created: each becomes `{lc, type: "constructor", id: [module, class], kwargs | args}`, as in the JSON form. Undefined for unreadable
- * values.
+ * The value of a column that LangGraph wrote: JSON, or msgpack with Python objects as extensions. Fields of objects are read but no object is
+ * created: each becomes `{lc, type: "constructor", id: [module, class], kwargs | args}`, as in the JSON form. Undefined for unreadable values.
  */
 export function columnValue(type: unknown, value: unknown): Json | undefined {
   const bytes = value instanceof Uint8Array ? value : undefined;

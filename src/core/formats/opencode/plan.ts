@@ -3,9 +3,9 @@ import type { ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from 
 import { type Content, planBranches, type RecordRole, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
 import { firstNewLine, type RecordPiece, type Scan } from '../shared/jsonl.js';
+import { startedWith } from '../shared/keys.js';
 import { firstIn, madeBy, maxNameLength } from '../shared/plans.js';
 import { inDelta } from '../shared/records.js';
-import { startedWith } from '../shared/subagents.js';
 import { readEntries } from './parse.js';
 import {
   compactionOf,

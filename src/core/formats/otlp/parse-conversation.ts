@@ -4,7 +4,7 @@ import { continuations, isSummaryText, type MessageRules } from '../shared/conti
 import { objectsIn } from '../shared/drafts.js';
 import { detached } from '../shared/headline.js';
 import { isDeep } from '../shared/jsonl.js';
-import { startedWith } from '../shared/subagents.js';
+import { startedWith } from '../shared/keys.js';
 import { hasMembers } from '../shared/top-members.js';
 import { type Wrapped, wrapLines } from '../shared/wrapped.js';
 import { spansInFile } from './parse-large.js';

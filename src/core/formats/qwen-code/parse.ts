@@ -15,9 +15,9 @@ import {
   usageIn,
   withUsage,
 } from '../shared/drafts.js';
+import { callNamed } from '../shared/keys.js';
 import type { RecordMark } from '../shared/progress.js';
 import type { About, RecordPlace, RecordRules } from '../shared/records.js';
-import { callNamed } from '../shared/subagents.js';
 import {
   besideOf,
   bookkeeping,

@@ -1,8 +1,7 @@
 // Providers' token counts as agents record them: one count per model call, joined from the records of its reply.
-import { type EntryKey, isObject, type Json, type JsonObject, parseJson, type Timestamp } from '../../base/index.js';
+import { type EntryKey, isObject, type Json, type JsonObject, parseJson, stringAt, type Timestamp } from '../../base/index.js';
 import { isHidden, type Mutable, type ParsedEntry } from '../parsed.js';
 import { clip, promptLine } from './headline.js';
-import { patchedFiles } from './patch.js';
 import { commandIn } from './prompt.js';
 
 /** The provider's token counts of one call; null if the agent did not record a count. */
@@ -219,4 +218,11 @@ const maxFramedLength = 16_384;
 export function doesOf(entries: readonly ParsedEntry[]): string | undefined {
   const call = entries.find(({ kind }) => kind === 'tool_call');
   return call && toolLine(call.toolName ?? 'tool', call.arguments);
+}
+
+/** The files that a patch in the form of Codex names. `given` is the input of a tool. */
+export function patchedFiles(given: unknown): string[] {
+  const text = typeof given === 'string' ? given : isObject(given) ? (stringAt(given, 'input') ?? stringAt(given, 'patch') ?? '') : '';
+  if (!text.startsWith('*** Begin Patch')) return [];
+  return [...new Set(Array.from(text.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm), ([, path = '']) => path.trim()))];
 }

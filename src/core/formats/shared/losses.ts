@@ -2,7 +2,6 @@ import { type EntryKey, isObject, stringAt } from '../../base/index.js';
 import type { OutputOf } from '../../contract/index.js';
 import { type Fact, type Format, factNames, type ParsedEntry, type WritableEntry } from '../format.js';
 import { isHidden } from '../parsed.js';
-import { isTooLarge } from './images.js';
 
 /** The facts of entries that a format has no field for: the first of them entry by entry, and the number of each. */
 export type FormatLosses = Pick<OutputOf<'context.materialize'>, 'losses' | 'lossCounts'>;
@@ -206,3 +205,13 @@ function factsOfContent(entry: WritableEntry): Fact[] {
       return [];
   }
 }
+
+/** Providers refuse larger images. They measure the base64 text of an image. */
+export const maxImageBytes = 5 * 1024 * 1024;
+
+/** Whether providers refuse the image of the entry. */
+export const isTooLarge = ({ media }: Pick<WritableEntry, 'media'>): boolean =>
+  media?.mediaType.startsWith('image/') === true && 4 * Math.ceil(media.bytes.length / 3) > maxImageBytes;
+
+/** Stands in an export for an image that its provider would refuse. */
+export const leftOutImage = '[an image of more than 5 MB was left out]';

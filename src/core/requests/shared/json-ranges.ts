@@ -1,10 +1,9 @@
 import { type ByteRange, decodeText, parseJson } from '../../base/index.js';
 
 /**
- * Finds ranges in compact JSON without creating values. Hashes cover canonical JSON (sorted keys, no spaces), and runtimes write the same
- * except for the order of members. So the canonical form of a recorded text is its own bytes in another order, which is much cheaper to
- * find than to parse and write. All functions here return undefined for other text (spaces between tokens, repeated keys, deep nesting).
- * The caller then parses it.
+ * Finds ranges in compact JSON without creating values. Hashes cover canonical JSON (sorted keys, no spaces), and runtimes write the same except for
+ * the order of members. So the canonical form of a recorded text is its own bytes in another order, which is much cheaper to find than to parse and
+ * write. All functions here return undefined for other text (spaces between tokens, repeated keys, deep nesting). The caller then parses it.
  */
 
 const quote = 0x22;

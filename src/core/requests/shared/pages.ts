@@ -16,9 +16,8 @@ export const pageLimit = 64 * 1024;
 const word = 4;
 
 /**
- * Writes the texts, then, at the next multiple of four, the index: the number of texts; the start of each and the end of the last; the
- * position of each text's first range and the end of the last; the ranges as starts and ends in the page. The last four bytes are the
- * offset of the index.
+ * Writes the texts, then, at the next multiple of four, the index: the number of texts; the start of each and the end of the last; the position of
+ * each text's first range and the end of the last; the ranges as starts and ends in the page. The last four bytes are the offset of the index.
  */
 export function writePage(texts: readonly PageText[]): Buffer {
   const starts = [0];

@@ -38,9 +38,7 @@ const sums = '-- see sums.ts';
 /** From this step on, a database contains no triggers: each connection makes its own. */
 const unwatched = '-- see migrate.ts';
 
-/**
- * The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`.
- */
+/** The steps that create the schema, in order. The number of applied steps is the format version of a project, stored as `user_version`. */
 export const migrations: readonly string[] = [
   chain,
   requests,

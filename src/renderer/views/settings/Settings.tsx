@@ -1,11 +1,10 @@
 import { CloudUpload, Coins, Download, FolderOpen, HardDrive, Keyboard, KeyRound, Palette, TextQuote, Users } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { Button, Empty, type Icon, Switch } from '../../parts';
+import { Button, Empty, type Icon, Setting, Switch } from '../../parts';
 import { go, placeLink, refreshProject, type SettingsPage, setLook, settingsPages, show, useNavigation, useOpenDir, useUi } from '../../state';
 import { Prices } from './Prices';
 import { Providers } from './Providers';
 import { Replicas } from './Replicas';
-import { Setting } from './Setting';
 import { Storage } from './Storage';
 import { Summaries } from './Summaries';
 import { Team } from './Team';

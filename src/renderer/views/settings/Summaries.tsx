@@ -1,7 +1,6 @@
 import { api } from '../../client';
-import { Answer, LinkButton, Select, say, TaskProblem } from '../../parts';
+import { Answer, LinkButton, Select, Setting, say, TaskProblem } from '../../parts';
 import { go, useEvery, useProjectQuery, useQuery, useTask } from '../../state';
-import { Setting } from './Setting';
 
 type Status = Awaited<ReturnType<typeof api.context.summarizer>>;
 type Plan = Parameters<typeof api.context.setSummarizer>[0];
