@@ -1,6 +1,6 @@
 // views/settings: appearance, model providers, prices, the storage of a project, its replicas, updates of the app.
 // The engine decides what can be removed, and the storage page shows it before anything is removed.
-// Each page has a file of its own.
+// `Settings.tsx` lists the pages and draws the appearance; the others have a file each.
 import './storage.css';
 
 export { ProvidersSheet } from './Providers';
