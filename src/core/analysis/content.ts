@@ -1,5 +1,5 @@
 import { type ArtifactNo, type EntryKey, orUndefined } from '../base/index.js';
-import { encodedOutline, type ReadChain, readParsed } from '../chain/index.js';
+import { deltaKey, encodedOutline, type ReadChain, readParsed } from '../chain/index.js';
 import { kinds } from '../contract/index.js';
 import { entryNumbers, type ParsedEntry, recordOfKey, type StoredEntry, storedEntries } from '../formats/index.js';
 
@@ -12,26 +12,28 @@ const callIdAt = 6;
 const toolCall = kinds.indexOf('tool_call');
 const toolResult = kinds.indexOf('tool_result');
 
+const deltaOf = (artifact: Value, format: Value) => ({ artifact: Number(artifact) as ArtifactNo, format: String(format) });
+
 /** Functions of the views that read stored content. Content that is damaged, expired or elsewhere is null. */
 export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...values: Value[]) => Value>> {
   let last: { readonly name: string; readonly entries: ReadonlyMap<EntryKey, ParsedEntry> } | undefined;
   /** The entries of a delta by their keys. Neighboring rows are of the same delta. */
-  const byKey = (artifact: ArtifactNo, format: string): ReadonlyMap<EntryKey, ParsedEntry> => {
-    const name = `${artifact}:${format}`;
-    if (last?.name !== name) last = { name, entries: new Map(readParsed(chain, artifact, format).entries.map((entry) => [entry.key, entry])) };
+  const byKey = (delta: ReturnType<typeof deltaOf>): ReadonlyMap<EntryKey, ParsedEntry> => {
+    const name = deltaKey(delta);
+    if (last?.name !== name) last = { name, entries: new Map(readParsed(chain, delta).entries.map((entry) => [entry.key, entry])) };
     return last.entries;
   };
   let outline: Outline | undefined;
   /** The outline of a delta. Neighboring rows are of the same delta, so no name is made of both values. */
   const outlineOf = (artifact: Value, format: Value): Outline => {
     if (outline?.artifact !== artifact || outline.format !== format) {
-      const encoded = orUndefined(() => encodedOutline(chain, Number(artifact) as ArtifactNo, String(format)));
+      const encoded = orUndefined(() => encodedOutline(chain, deltaOf(artifact, format)));
       outline = { artifact, format, entries: encoded === undefined ? [] : storedEntries(encoded) };
     }
     return outline;
   };
   const entryOf = (artifact: Value, format: Value, key: Value): ParsedEntry | undefined =>
-    orUndefined(() => byKey(Number(artifact) as ArtifactNo, String(format)).get(String(key) as EntryKey));
+    orUndefined(() => byKey(deltaOf(artifact, format)).get(String(key) as EntryKey));
   return {
     stemma_record: (key) => recordOfKey(String(key) as EntryKey),
     stemma_numbers: (artifact, format) => entryNumbers(outlineOf(artifact, format).entries),
@@ -45,7 +47,7 @@ export function contentFunctions(chain: ReadChain): Readonly<Record<string, (...
     stemma_arguments: (artifact, format, key) => writtenArguments(entryOf(artifact, format, key)),
     stemma_result: (artifact, format, callId) => {
       if (callId === null) return null;
-      const entries = orUndefined(() => readParsed(chain, Number(artifact) as ArtifactNo, String(format)).entries);
+      const entries = orUndefined(() => readParsed(chain, deltaOf(artifact, format)).entries);
       return searchedText(entries?.find(({ kind, toolCallId }) => kind === 'tool_result' && toolCallId === callId));
     },
   };

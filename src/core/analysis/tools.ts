@@ -89,7 +89,7 @@ function storeBatch(chain: WriteChain, changed: Set<string>): void {
 /** Stores the tool calls of a commit. Returns whether it has any, or the result of one. */
 function storeTools(chain: WriteChain, row: Row): boolean {
   // A damaged, expired or absent object has no content.
-  const parsed = row.type === 'delta' ? orUndefined(() => readParsed(chain, row.artifact, row.format), contentGone) : undefined;
+  const parsed = row.type === 'delta' ? orUndefined(() => readParsed(chain, row), contentGone) : undefined;
   storeBranch(chain, row, parsed?.branch);
   if (!parsed) return false;
   const { entries } = parsed;

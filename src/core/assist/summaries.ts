@@ -93,8 +93,7 @@ function rawSummary(chain: ReadChain, id: ContextId): string | undefined {
 
 function readable(chain: ReadChain, id: ContextId, skip: (reason: string) => void): readonly ParsedEntry[] | undefined {
   try {
-    const { artifact, format } = findCommit(chain, id);
-    return readParsed(chain, artifact, format).entries;
+    return readParsed(chain, findCommit(chain, id)).entries;
   } catch (error) {
     if (!(error instanceof StemmaError) || error.code === 'UNAVAILABLE') throw error;
     skip(error.message);
@@ -132,8 +131,7 @@ const maxReplyTokens = 300;
 
 /** The call that writes the summary of a commit; undefined if the commit has no text to summarize. */
 export function summaryOfCommitCall(chain: ReadChain, id: ContextId): TextCall | undefined {
-  const { artifact, format } = findCommit(chain, id);
-  const { entries } = readParsed(chain, artifact, format);
+  const { entries } = readParsed(chain, findCommit(chain, id));
   return (extractive(entries) ?? rawSummary(chain, id)) === undefined ? undefined : callFor(entries);
 }
 

@@ -114,14 +114,15 @@ function carried(before: readonly Line[], next: readonly Line[]): readonly Line[
 }
 
 /** The call and its result. A result may be in the commit after its call. */
-function findEntries(chain: ReadChain, { context, artifact, format, key, callId }: Use): (ParsedEntry | undefined)[] {
-  const own = readParsed(chain, artifact, format).entries;
+function findEntries(chain: ReadChain, use: Use): (ParsedEntry | undefined)[] {
+  const { context, key, callId } = use;
+  const own = readParsed(chain, use).entries;
   const call = own.find((entry) => entry.key === key);
   const isResult = ({ kind, toolCallId }: ParsedEntry): boolean => kind === 'tool_result' && callId !== null && toolCallId === callId;
   const result = own.find(isResult);
   if (result || !call) return [call, result];
-  const children = chain.db.rows<[ArtifactNo, string]>('SELECT artifact, format FROM commits WHERE parent = ? ORDER BY seq', context);
-  return [call, children.flatMap((child) => readParsed(chain, ...child).entries.find(isResult) ?? [])[0]];
+  const children = chain.db.all<Pick<Use, 'artifact' | 'format'>>('SELECT artifact, format FROM commits WHERE parent = ? ORDER BY seq', context);
+  return [call, children.flatMap((child) => readParsed(chain, child).entries.find(isResult) ?? [])[0]];
 }
 
 function spansOf(lines: readonly Line[]): BlameSpan[] {

@@ -35,7 +35,7 @@ export function sessionsOfCommit(chain: ReadChain, { commit, message = '' }: Inp
 
 /** The hashes that `git commit` printed: `[main 1a2b3c4] Subject`. */
 function hashesIn(chain: ReadChain, artifact: ArtifactNo, format: string, callId: string | null): string[] {
-  const entries = orUndefined(() => readParsed(chain, artifact, format).entries) ?? [];
+  const entries = orUndefined(() => readParsed(chain, { artifact, format }).entries) ?? [];
   const result = entries.find(({ kind, toolCallId }) => kind === 'tool_result' && callId !== null && toolCallId === callId);
   return [...(result?.text ?? '').matchAll(/^\[[^\]\n]*\b([0-9a-f]{7,40})\]/gm)].flatMap(([, hash]) => hash ?? []);
 }

@@ -43,7 +43,7 @@ export function checkpoint(chain: WriteChain, input: CheckpointInput): Commit {
     refuseTakenPrincipal(chain, input, parent);
     const { no: artifact, ref } = bytes ? chain.artifacts.put(bytes, { contentType: format.contentType }) : stored(chain, input.artifactRef ?? '');
     const { counts, outline } = counted ?? readContent(input, () => chain.artifacts.read(artifact), isCounted);
-    if (outline) saveOutline(chain, artifact, input.format, outline);
+    if (outline) saveOutline(chain, { artifact, format: input.format }, outline);
     const row = addCommit(chain, {
       ...input,
       parent,

@@ -84,7 +84,7 @@ function countSnapshot(chain: WriteChain, artifact: ArtifactNo, format: Format, 
     return { messages: sum((step) => step.messageCount), tokens: sum((step) => step.tokenCount), errors: 0, entries: 0 };
   }
   const { data, counts } = outlined(format.parse(bytes));
-  saveOutline(chain, artifact, format.id, data);
+  saveOutline(chain, { artifact, format: format.id }, data);
   return counts;
 }
 

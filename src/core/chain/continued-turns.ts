@@ -25,8 +25,8 @@ export function noteGrowth(chain: WriteChain, row: ContextRow): void {
   const note = (one: ContextRow): void => remember(chain, one, [`${goesOn}${one.id}`]);
   let before = row.type === 'delta' ? findParent(row) : undefined;
   if (!before || !isTurn(before)) return;
-  if (openingOf(readOutline(chain, row.artifact, row.format)) === undefined) note(row);
-  else for (; before && isSilent(readOutline(chain, before.artifact, before.format)); before = findParent(before)) note(before);
+  if (openingOf(readOutline(chain, row)) === undefined) note(row);
+  else for (; before && isSilent(readOutline(chain, before)); before = findParent(before)) note(before);
 }
 
 /** Whether a commit goes on with the turn of its parent, because its file was imported within the turn. */

@@ -4,7 +4,7 @@ import { type ArtifactNo, attempt, parseJson } from '../base/index.js';
 import type { ParsedDelta } from '../formats/index.js';
 import { type Offer, offer, type ReadChain, type Step, type WriteChain } from './chain.js';
 import { parsedAlong } from './entries.js';
-import { packed, unpacked } from './outline.js';
+import { type Delta, deltaKey, packed, unpacked } from './outline.js';
 
 /** How a value is made of a delta. It must be JSON. */
 export interface DeltaFacts<Value> {
@@ -15,11 +15,6 @@ export interface DeltaFacts<Value> {
   /** Long values are compressed: only pages and details are read of them. */
   readonly isPacked?: true;
 }
-
-type Delta = Pick<Step, 'artifact' | 'format'>;
-
-/** A name of a delta. */
-export const deltaKey = ({ artifact, format }: Delta): string => `${artifact}:${format}`;
 
 const deltasAtOnce = 500;
 

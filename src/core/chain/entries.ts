@@ -1,11 +1,11 @@
 import { refOf } from '../artifacts/index.js';
 import { atOnce, type ContextId, type EntryKey } from '../base/index.js';
 import { type Entry, type Kind, kinds, type OutlineRow, type Stop } from '../contract/index.js';
-import { type DeltaOutline, type ParsedDelta, type ParsedEntry, promptAt, toolClassOf } from '../formats/index.js';
+import { countTokens, type DeltaOutline, type ParsedDelta, type ParsedEntry, promptAt, toolClassOf } from '../formats/index.js';
 import { type EntryPlace, offer, type ReadChain, type Step } from './chain.js';
 import { addEntries, type EntrySums, entrySumsOf, noEntries, stretchOf, summedContext } from './entry-sums.js';
 import { findCommit } from './find.js';
-import { elidedTokens, outlinesOf, readParsed } from './outline.js';
+import { outlinesOf, readParsed } from './outline.js';
 import { lastSteps, walk } from './walk.js';
 
 export interface ContextQuery {
@@ -63,8 +63,7 @@ function placedIn(contributing: readonly Step[], outlines: readonly DeltaOutline
 export const elisionsOf = (outlines: readonly DeltaOutline[]): ReadonlyMap<string, string> =>
   new Map(outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))));
 
-const countEntry = (place: EntryPlace): number =>
-  place.elided === undefined ? place.outline.tokens : elidedTokens({ toolCallIds: [], text: place.elided });
+const countEntry = ({ elided, outline }: EntryPlace): number => (elided === undefined ? outline.tokens : countTokens(elided));
 
 /** The rows of an outline from one place up to another. The numbers are of the whole outline. Only the commits of the range are read. */
 export function outlinePart(chain: ReadChain, query: PagedQuery): { total: number; tokens: number; rows: OutlineRow[] } {
@@ -201,7 +200,7 @@ const shortTokens = 2_000_000;
  */
 export function* parsedAlong(chain: ReadChain, steps: readonly Step[]): Generator<{ readonly step: Step; readonly parsed: ParsedDelta }> {
   if (steps.reduce((sum, { tokenCount }) => sum + tokenCount, 0) < shortTokens) {
-    for (const step of steps) yield { step, parsed: readParsed(chain, step.artifact, step.format) };
+    for (const step of steps) yield { step, parsed: readParsed(chain, step) };
     return;
   }
   let number = 0;

@@ -64,10 +64,9 @@ export function fork(chain: WriteChain, input: ForkInput): Commit {
   });
 }
 
-function byKey(edits: readonly Edit[]): Map<EntryKey, Edit[]> {
-  const keyed = new Map<EntryKey, Edit[]>();
-  for (const edit of edits) if (edit.key !== undefined) keyed.set(edit.key, [...(keyed.get(edit.key) ?? []), edit]);
-  return keyed;
+function byKey(edits: readonly Edit[]): ReadonlyMap<EntryKey, readonly Edit[]> {
+  const named = edits.filter(({ key }) => key !== undefined);
+  return Map.groupBy(named, ({ key }) => key as EntryKey);
 }
 
 /** Copies all commits of a context onto another one and applies the edits to them. */
@@ -110,7 +109,7 @@ export function commitEndingAt(chain: WriteChain, { record, last = record }: Sto
   if (olderCopyOf !== undefined && holder.sessionId === olderCopyOf) return holder;
   // The entries that a compaction keeps follow its record and belong to it.
   if (holder.type === 'compaction') return holder;
-  const { entries } = readOutline(chain, holder.artifact, holder.format);
+  const { entries } = readOutline(chain, holder);
   if (last !== record && entries.some(({ hidden }) => !hidden)) return last === null ? undefined : commitEndingAt(chain, { record: last });
   const index = entries.findLastIndex((entry) => recordOf(entry.key) === record);
   const key = entries[index]?.key;
@@ -121,16 +120,16 @@ export function commitEndingAt(chain: WriteChain, { record, last = record }: Sto
   if (entries.slice(index + 1).every((entry) => entry.hidden || isBeside(recordOf(entry.key)))) return holder;
   const parent = findParent(chain, holder);
   const sibling = (parent ? findChildren(chain, parent) : []).find(
-    ({ artifact, format }) => readOutline(chain, artifact, format).entries.findLast((entry) => !entry.hidden)?.key === key,
+    (child) => readOutline(chain, child).entries.findLast((entry) => !entry.hidden)?.key === key,
   );
   if (sibling) return sibling;
-  const at = readParsed(chain, holder.artifact, holder.format).entries[index]?.at;
+  const at = readParsed(chain, holder).entries[index]?.at;
   return chain.artifacts.transaction(() => cutCommit(chain, holder, key, parent, at));
 }
 
 /** Whether visible entries follow this position in its delta. */
 const hasMoreAfter = (chain: ReadChain, { commit, index }: Found): boolean =>
-  readOutline(chain, commit.artifact, commit.format).entries.some((entry, at) => at > index && !entry.hidden);
+  readOutline(chain, commit).entries.some((entry, at) => at > index && !entry.hidden);
 
 /** Maximum number of commits in a group while searching for an entry. */
 const maxGroupSize = 512;
@@ -189,7 +188,7 @@ const nothing: Change = { end: Number.POSITIVE_INFINITY, keyed: new Map(), appen
 /** Copies a commit onto another parent and applies the change. Unedited content keeps its bytes. */
 function recommit(chain: WriteChain, original: ContextRow, parent: ContextRow | null, change: Change, input: ForkInput): ContextRow {
   const format = findReader(original.format);
-  const parsed = readParsed(chain, original.artifact, original.format);
+  const parsed = readParsed(chain, original);
   const kept = parsed.entries.slice(0, change.end + 1);
   const isEdited = kept.some((entry) => change.keyed.has(entry.key));
   const titled = { ...input, summary: input.summary ?? describeChanges(kept, change, kept.length < parsed.entries.length) };
@@ -286,7 +285,7 @@ function write(chain: WriteChain, like: Like, parent: ContextRow | null, bytes: 
   const format = findReader(like.format);
   const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType, bulk: bytes.length > maxBytesInDatabase });
   const { data, counts } = outlined(parsed);
-  saveOutline(chain, no, format.id, data);
+  saveOutline(chain, { artifact: no, format: format.id }, data);
   const row = addCommit(chain, {
     parent,
     type: like.type,
@@ -315,8 +314,7 @@ function refuseOrphanResults(chain: ReadChain, parent: ContextRow | null, entrie
   const missing = new Set(open.map((entry) => entry.toolCallId ?? ''));
   if (parent)
     for (const step of backwards(chain, parent)) {
-      for (const entry of readOutline(chain, step.artifact, step.format).entries)
-        if (entry.kind === 'tool_call') missing.delete(entry.toolCallId ?? '');
+      for (const entry of readOutline(chain, step).entries) if (entry.kind === 'tool_call') missing.delete(entry.toolCallId ?? '');
       if (missing.size === 0) return;
     }
   const [orphan] = open.filter((entry) => missing.has(entry.toolCallId ?? ''));

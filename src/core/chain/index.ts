@@ -18,7 +18,7 @@ export {
 export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { goesOnWithTurn, noteGrowth } from './continued-turns.js';
-export { type DeltaFacts, deltaKey, encodedFact, factsAlong, saveFact, storedFacts } from './delta-facts.js';
+export { type DeltaFacts, encodedFact, factsAlong, saveFact, storedFacts } from './delta-facts.js';
 export { digestCommit, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
 export * from './entries.js';
 export { type EntrySums, entrySumsOf, hasSums, isMarked, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';

@@ -290,4 +290,4 @@ function emptyOf({ format = emptyFormat }: MaterializeInput): {
 
 /** A compaction has a message count of 0 (C9), but in a materialization its summary counts as a message. */
 const countMessages = (chain: ReadChain, step: Step): number =>
-  step.type === 'compaction' ? countOutline(readOutline(chain, step.artifact, step.format)).messages : step.messageCount;
+  step.type === 'compaction' ? countOutline(readOutline(chain, step)).messages : step.messageCount;

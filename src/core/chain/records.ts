@@ -10,7 +10,7 @@ export const holderOf = (chain: ReadChain, record: string): ContextRow['seq'] | 
 /** The runtime's record of the last entry of a context: the parent of the next record. */
 export function lastRecord(chain: ReadChain, row: ContextRow): string | undefined {
   for (const step of backwards(chain, row)) {
-    const last = readOutline(chain, step.artifact, step.format).entries.at(-1);
+    const last = readOutline(chain, step).entries.at(-1);
     if (last) return recordOf(last.key);
   }
   return undefined;

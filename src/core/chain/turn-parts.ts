@@ -1,5 +1,5 @@
 // Which commits are one turn: a prompt that was edited here, and what an agent or a model answered to it.
-import { type ArtifactNo, type CommitSeq, orUndefined } from '../base/index.js';
+import { type CommitSeq, orUndefined } from '../base/index.js';
 import type { GraphRow } from '../contract/index.js';
 import { type DeltaOutline, promptAt } from '../formats/index.js';
 import { type ContextRow, earlierParent, type ReadChain } from './chain.js';
@@ -8,7 +8,7 @@ import { type Families, type Family, familiesOf } from './families.js';
 import { commitsOf } from './family-commits.js';
 import { commitAt } from './find.js';
 import { kept } from './kept.js';
-import { readOutline } from './outline.js';
+import { type Delta, readOutline } from './outline.js';
 
 /** The turns that consist of several commits. A row and a number belong to a turn, not to each of its commits. */
 export interface TurnParts {
@@ -39,14 +39,14 @@ interface Asked {
 export function askedRuns(chain: ReadChain, { state }: Pick<Families, 'state'>): ReadonlySet<number> {
   const read = (): ReadonlySet<number> => {
     const sql = 'SELECT run, artifact, format FROM commits WHERE forked = 1 AND project = ?';
-    const forks = chain.db.rows<[number, ArtifactNo, format: string]>(sql, chain.project);
-    return new Set(forks.flatMap(([run, artifact, format]) => (endsWithPrompt(chain, artifact, format) ? [run] : [])));
+    const forks = chain.db.all<Delta & { readonly run: number }>(sql, chain.project);
+    return new Set(forks.filter((fork) => endsWithPrompt(chain, fork)).map(({ run }) => run));
   };
   return kept(chain, 'edited prompts', '', state, read, ({ size }) => size * bytesPerCommit);
 }
 
-function endsWithPrompt(chain: ReadChain, artifact: ArtifactNo, format: string): boolean {
-  const outline = orUndefined(() => readOutline(chain, artifact, format));
+function endsWithPrompt(chain: ReadChain, fork: Delta): boolean {
+  const outline = orUndefined(() => readOutline(chain, fork));
   // Content that is missing here may hold a prompt.
   if (!outline) return true;
   const last = outline.entries.findLast(({ hidden }) => !hidden);
@@ -214,8 +214,8 @@ class Parts implements TurnParts {
 
   /** The outline of a commit. One whose content is missing here counts as empty, and is read again next time. */
   #outline(seq: CommitSeq): DeltaOutline {
-    const { artifact, format } = commitAt(this.#chain, seq);
-    const outline = orUndefined(() => readOutline(this.#chain, artifact, format));
+    const commit = commitAt(this.#chain, seq);
+    const outline = orUndefined(() => readOutline(this.#chain, commit));
     this.isIncomplete ||= outline === undefined;
     return outline ?? { entries: [], elisions: [] };
   }

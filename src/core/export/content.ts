@@ -88,6 +88,4 @@ function contentTitle(chain: ReadChain, tip: ContextRow): string {
 
 /** The summary of a commit, or else the beginning of its first prompt. */
 const commitHeadline = (chain: ReadChain, row: ContextRow): string =>
-  row.summary ??
-  readOutline(chain, row.artifact, row.format).entries.find(({ role, kind, hidden }) => role === 'user' && kind === 'text' && !hidden)?.head ??
-  row.id;
+  row.summary ?? readOutline(chain, row).entries.find(({ role, kind, hidden }) => role === 'user' && kind === 'text' && !hidden)?.head ?? row.id;

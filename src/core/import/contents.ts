@@ -64,7 +64,7 @@ export function putContents(chain: WriteChain, bytes: FileBytes, format: string,
   const together = block && chain.artifacts.putBlock(block, options);
   return outlines.map(({ data, counts, calls }, at) => {
     const { no, ref } = together?.[at] ?? chain.artifacts.put(readDelta(bytes, commits[at] as StorableCommit), options);
-    saveOutline(chain, no, format, data);
+    saveOutline(chain, { artifact: no, format }, data);
     return { no, ref, counts, calls };
   });
 }

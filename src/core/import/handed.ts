@@ -25,10 +25,10 @@ export function handedAt(chain: ReadChain, id: ContextId): CommitPlace['handed']
 type Ends = NonNullable<CommitPlace['handed']>['ends'];
 
 /** How a commit ends: with a reply, a prompt, or in the middle of the work with tools. Only what a model sees counts. */
-function classifyEnd(chain: ReadChain, { artifact, format, type }: ReturnType<typeof findCommit>): Ends {
-  if (type !== 'delta') return 'reply';
+function classifyEnd(chain: ReadChain, commit: ReturnType<typeof findCommit>): Ends {
+  if (commit.type !== 'delta') return 'reply';
   // Undefined also if its content is damaged, or not on this machine.
-  const last = orUndefined(() => readParsed(chain, artifact, format).entries.findLast((entry) => !isHidden(entry)));
+  const last = orUndefined(() => readParsed(chain, commit).entries.findLast((entry) => !isHidden(entry)));
   if (last?.kind === 'tool_call' || last?.kind === 'tool_result') return 'work';
   return last?.role === 'user' ? 'prompt' : 'reply';
 }

@@ -214,7 +214,7 @@ function continuedBy(chain: ReadChain, sessionId: string): Continued | undefined
 
 function continuedAt(chain: ReadChain, seq: CommitSeq): Continued {
   const row = commitAt(chain, seq);
-  const shown = row.forked && row.type === 'delta' ? visible(readParsed(chain, row.artifact, row.format).entries) : [];
+  const shown = row.forked && row.type === 'delta' ? visible(readParsed(chain, row).entries) : [];
   const prompts = shown.slice(shown.findLastIndex((entry) => !isTyped(entry)) + 1);
   return { row, prompt: prompts.length > 0 ? normalizeText({ text: prompts.map(({ text }) => text).join('\n\n') }) : undefined };
 }

@@ -217,7 +217,7 @@ function contentProblems(chain: ReadChain, row: CommitRow): CheckProblem[] {
 /** Whether the stored outline is correct. True also if none is stored, because a missing outline is built when it is needed. */
 function isStoredOutline(chain: ReadChain, row: CommitRow, outline: string): boolean {
   try {
-    const stored = storedOutline(chain, row.artifact, row.format);
+    const stored = storedOutline(chain, row);
     return !stored || JSON.stringify(stored) === outline;
   } catch {
     return false;

@@ -69,7 +69,7 @@ export function restoreCounts(chain: WriteChain, ids: readonly ContextId[]): voi
       chain.db.run('UPDATE commits SET contextTokens = ? WHERE seq = ? AND contextTokens <> ?', total, seq, total);
     }
     if (!wrong.has(row.id) || !findFormat(row.format)) continue;
-    const counts = orUndefined(() => countOutline(readOutline(chain, row.artifact, row.format)));
+    const counts = orUndefined(() => countOutline(readOutline(chain, row)));
     if (!counts) continue;
     const messages = row.type === 'compaction' ? 0 : counts.messages;
     const { entries, errors } = counts;

@@ -41,7 +41,7 @@ export function openKeeper(chain: WriteChain, access: Access) {
 }
 
 const keepers: { readonly [Kind in Offer['kind']]: (chain: WriteChain, offer: Extract<Offer, { kind: Kind }>) => unknown } = {
-  outline: (chain, { artifact, format, data }) => saveOutline(chain, artifact, format, data),
+  outline: (chain, offer) => saveOutline(chain, offer, offer.data),
   fact: saveFact,
   object: (chain, { content, contentType }) => chain.artifacts.putCache(own(content), contentType),
   result: (chain, offer) => saveResult(chain, { ...offer, content: own(offer.content) }),

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { resultOf } from '../base/index.js';
+import { openMailbox, resultOf } from '../base/index.js';
 import type { WritableDb } from '../store/index.js';
 import type { WorkMessage, WorkOrder } from './work.js';
 
@@ -33,42 +33,27 @@ export async function* runInWorker<Event, Result>(
   signal?.throwIfAborted();
   const worker = new Worker(script, { name: 'stemma-work', workerData: order, resourceLimits });
   const takeLog = db?.leaveLog();
-  const messages: WorkMessage[] = [];
-  let next = Promise.withResolvers<void>();
+  const messages = openMailbox<WorkMessage>();
   let hasBegun = false;
   let failure: unknown;
-  let hasEnded = false;
-  worker.on('message', (message: WorkMessage) => {
-    messages.push(message);
-    next.resolve();
-  });
+  worker.on('message', messages.put);
   worker.on('error', (error) => {
     failure = error;
   });
-  const ended = new Promise<void>((resolve) =>
-    worker.once('exit', () => {
-      hasEnded = true;
-      next.resolve();
-      resolve();
-    }),
-  );
+  const ended = new Promise<unknown>((resolve) => worker.once('exit', resolve)).then(messages.close);
   const stop = (): void => worker.postMessage('stop');
   signal?.addEventListener('abort', stop);
   try {
-    for (;;) {
-      const message = messages.shift();
-      if (message?.kind === 'begun') hasBegun = true;
-      else if (message?.kind === 'event') yield message.event as Event;
-      else if (message?.kind === 'ended') {
+    for await (const message of messages.read()) {
+      if (message.kind === 'begun') hasBegun = true;
+      else if (message.kind === 'event') yield message.event as Event;
+      else {
         const result = resultOf(message.outcome);
         signal?.throwIfAborted();
         return result as Result;
-      } else if (hasEnded) throw new WorkerFailed(hasBegun, { cause: failure });
-      else {
-        await next.promise;
-        next = Promise.withResolvers<void>();
       }
     }
+    throw new WorkerFailed(hasBegun, { cause: failure });
   } finally {
     signal?.removeEventListener('abort', stop);
     stop();

@@ -66,7 +66,7 @@ function indexBatch(chain: WriteChain): void {
       const row = wanted[at] as Row;
       const parsed = content && findReader(row.format).parse(content);
       // An import stores the outlines. They are missing if derived data was begun anew.
-      if (parsed && !row.hasOutline) saveOutline(chain, row.artifact, row.format, encodeOutline(outlineOfParsed(parsed)));
+      if (parsed && !row.hasOutline) saveOutline(chain, row, encodeOutline(outlineOfParsed(parsed)));
       return parsed ? indexEntries(row, parsed) : [];
     });
     const numbers = entries.map(({ seq, place, kind }) => chain.db.run(insertEntry, chain.project, seq, place, kind).rowId);

@@ -1,5 +1,5 @@
 import { badRequest, type CommitSeq, type ContextId, type EntryKey, inWords, toTimestamp } from '../base/index.js';
-import { contextColumns, hiddenCommits, type ReadChain, readParsed } from '../chain/index.js';
+import { contextColumns, type Delta, hiddenCommits, type ReadChain, readParsed } from '../chain/index.js';
 import type { InputOf, OutputOf, SearchHit } from '../contract/index.js';
 import { matchingRow } from '../store/index.js';
 import { pendingOf, searchableText } from './indexing.js';
@@ -11,12 +11,10 @@ export type SearchQuery = InputOf<'search.query'>;
 /** True for a commit that matches its checksum. */
 const intactCommit = matchingRow(contextColumns, 'c');
 
-interface Found {
+interface Found extends Delta {
   readonly no: number;
   readonly place: number;
   readonly id: ContextId;
-  readonly artifact: Parameters<typeof readParsed>[1];
-  readonly format: string;
   readonly createdAt: number;
   readonly sessionId: string | null;
   readonly summary: string | null;
@@ -79,7 +77,7 @@ function conditions(filter: SearchQuery['filter'], hidden: ReadonlySet<CommitSeq
 }
 
 function hitOf(chain: ReadChain, row: Found | undefined, score: number, patterns: readonly Pattern[]): SearchHit | undefined {
-  const entry = row && readParsed(chain, row.artifact, row.format).entries[row.place];
+  const entry = row && readParsed(chain, row).entries[row.place];
   // A damaged index may return an entry without the words, which is no hit.
   if (!entry || lacksWords(searchableText(entry), patterns)) return undefined;
   return {

@@ -36,7 +36,7 @@ const beginsPlan = (summary: string): boolean => /^Implement the following plan\
 
 /** The heading of the plan in a prompt; undefined if it has none. */
 function planOf(chain: ReadChain, { seq }: ForestNode): string | undefined {
-  const { artifact, format } = commitAt(chain, seq);
-  const prompt = readParsed(chain, artifact, format).entries.find(({ role, kind, text }) => role === 'user' && kind === 'text' && text?.trim());
+  const { entries } = readParsed(chain, commitAt(chain, seq));
+  const prompt = entries.find(({ role, kind, text }) => role === 'user' && kind === 'text' && text?.trim());
   return planHeading(prompt?.text ?? '');
 }

@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { unavailable } from '../base/index.js';
+import { onceFor, unavailable } from '../base/index.js';
 import { renameDurably, syncFile, writeNew } from '../files/index.js';
 import { longPath } from '../system/index.js';
 import { type DamageWatch, type Prepare, watchDamage } from './damage.js';
@@ -12,7 +12,7 @@ import { logPages } from './log.js';
 import { migrate } from './migrate.js';
 import { formatVersion } from './migrations/index.js';
 import { type OpenedPlace, placeAt } from './place.js';
-import { registerSums, type SummedInsert, summedInsert, type Value, watchRows } from './sums.js';
+import { registerSums, summedInsert, type Value, watchRows } from './sums.js';
 
 export interface ConnectionOptions {
   readonly readonly?: boolean;
@@ -172,25 +172,14 @@ function refuseRecords(raw: Database.Database, message: string): void {
 
 function statementsOf(raw: Database.Database): Pick<Connection, 'prepared' | 'insert' | 'changesDerived'> {
   const statements = {
-    objects: new Map<string, Database.Statement>(),
-    rows: new Map<string, Database.Statement>(),
-    values: new Map<string, Database.Statement>(),
+    objects: onceFor((sql: string) => raw.prepare(sql)),
+    rows: onceFor((sql: string) => raw.prepare(sql).raw()),
+    values: onceFor((sql: string) => raw.prepare(sql).pluck()),
   };
-  const changing = new Map<string, boolean>();
-  const inserts = new Map<string, SummedInsert & { highest: number | undefined }>();
-  const prepared: Prepare = (sql, shape) => {
-    const known = statements[shape ?? 'objects'];
-    let statement = known.get(sql);
-    if (statement) return statement;
-    statement = raw.prepare(sql);
-    if (shape === 'rows') statement.raw();
-    else if (shape === 'values') statement.pluck();
-    known.set(sql, statement);
-    return statement;
-  };
+  const prepared: Prepare = (sql, shape) => statements[shape ?? 'objects'](sql);
+  const insertsInto = onceFor((table: string) => ({ ...summedInsert(raw, table), highest: undefined as number | undefined }));
   const insert: Connection['insert'] = (table, row) => {
-    const known = inserts.get(table) ?? { ...summedInsert(raw, table), highest: undefined };
-    inserts.set(table, known);
+    const known = insertsInto(table);
     // The checksum covers the row number, so the number is predicted. SQLite assigns another one if another connection inserted a row meanwhile.
     const given = row[known.number] as number | null | undefined;
     const expected = given ?? (known.highest ?? (prepared(known.last, 'values').get() as number | null) ?? 0) + 1;
@@ -200,13 +189,5 @@ function statementsOf(raw: Database.Database): Pick<Connection, 'prepared' | 'in
     known.highest = rowId;
     return { rowId };
   };
-  return {
-    prepared,
-    insert,
-    changesDerived: (sql) => {
-      const known = changing.get(sql) ?? changesDerived(sql);
-      changing.set(sql, known);
-      return known;
-    },
-  };
+  return { prepared, insert, changesDerived: onceFor(changesDerived) };
 }

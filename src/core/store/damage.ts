@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { attempt, systemClock } from '../base/index.js';
+import { attempt, once, systemClock } from '../base/index.js';
 import { matchesSql, sumColumn, type TableShape, tablesOf } from './sums.js';
 
 /** Prepares a statement once. `rows` returns rows as lists of values, `values` the first value of each. */
@@ -60,16 +60,11 @@ function watchedOf(table: TableShape): Watched {
 
 /** Watches the database of a connection. Nothing is read before the first question. */
 export function watchDamage(raw: Database.Database, prepared: Prepare): DamageWatch {
-  let tables: ReadonlyMap<string, Watched> | undefined;
+  const all = once((): ReadonlyMap<string, Watched> => {
+    const summed = tablesOf(raw).filter(({ columns }) => columns.includes(sumColumn));
+    return new Map(summed.map((table) => [table.name, watchedOf(table)]));
+  });
   let isWaiting = false;
-  const all = (): ReadonlyMap<string, Watched> => {
-    tables ??= new Map(
-      tablesOf(raw)
-        .filter(({ columns }) => columns.includes(sumColumn))
-        .map((table) => [table.name, watchedOf(table)]),
-    );
-    return tables;
-  };
   const version = (): number => prepared('PRAGMA main.data_version', 'values').get() as number;
   const step = (watched: Watched, most: number): number => checkPiece(watched, most, (sql, ...values) => prepared(sql, 'rows').all(...values));
 

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { corrupt, inWords, type StemmaError } from '../base/index.js';
+import { corrupt, inWords, once, type StemmaError } from '../base/index.js';
 import { migrations } from './migrations/index.js';
 import { addSums, registerSums } from './sums.js';
 
@@ -49,11 +49,8 @@ function partsOf(list: string): string[] {
   return parts.map((part) => part.trim());
 }
 
-let known: ReadonlyMap<string, string> | undefined;
-
 /** The definitions of the current format. Building them takes as long as creating a project, so only checks and errors do it. */
-function ownDefinitions(): ReadonlyMap<string, string> {
-  if (known) return known;
+const ownDefinitions = once((): ReadonlyMap<string, string> => {
   const raw = new Database(':memory:');
   try {
     registerSums(raw);
@@ -61,12 +58,11 @@ function ownDefinitions(): ReadonlyMap<string, string> {
       for (const step of migrations) raw.exec(step);
       addSums(raw, []);
     })();
-    known = definitionsIn(raw);
-    return known;
+    return definitionsIn(raw);
   } finally {
     raw.close();
   }
-}
+});
 
 /** Tables and indexes of a database of the current format that are missing or defined in another way. */
 export function changedDefinitions(raw: Database.Database): ChangedDefinition[] {

@@ -1,7 +1,7 @@
 import { closeSync, copyFileSync, constants as fileSystem, readSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { StemmaError, unavailable } from '../base/index.js';
+import { onceFor, StemmaError, unavailable } from '../base/index.js';
 import { type LocatedFile, makeTemporary, namedFile, openLocated, statLocated } from '../files/index.js';
 import { longPath } from '../system/index.js';
 import { quoted } from './guard.js';
@@ -226,14 +226,9 @@ function openRows(raw: Database.Database, path: string, size: number): ForeignRo
     left -= minRowBytes + bytesIn(row);
     if (left < 0) throw damaged(path, 'it returns more rows than a file of its size can hold');
   };
-  const statements = new Map<string, Database.Statement>();
+  const prepared = onceFor((sql: string) => raw.prepare(sql));
   /** The tables and columns for which there is an index. */
   const looked = new Set<string>();
-  const prepared = (sql: string): Database.Statement => {
-    const statement = statements.get(sql) ?? raw.prepare(sql);
-    statements.set(sql, statement);
-    return statement;
-  };
   return {
     tables,
     *each(table, columns, where = {}) {

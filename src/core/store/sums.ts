@@ -146,11 +146,8 @@ export function addSums(raw: Database.Database, before: readonly TableShape[]): 
   }
 }
 
-/** A statement that inserts whole rows with their checksums. */
-export type SummedInsert = ReturnType<typeof summedInsert>;
-
 /**
- * Prepares inserts that compute the checksum in JavaScript, because a callback from SQLite costs more than the row itself.
+ * Prepares inserts of whole rows that compute the checksum in JavaScript, because a callback from SQLite costs more than the row itself.
  * @throws Error if the table has no row numbers of its own (as with a key of several columns) or no checksums.
  */
 export function summedInsert(raw: Database.Database, name: string) {

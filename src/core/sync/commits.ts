@@ -86,10 +86,7 @@ export const rememberRecords = (chain: WriteChain, commits: readonly Pick<Contex
     chain,
     commits
       .filter(({ format }) => findFormat(format))
-      .map(({ seq, artifact, format }) => ({
-        seq,
-        records: new Set(readOutline(chain, artifact, format).entries.map(({ key }) => recordOfKey(key))),
-      })),
+      .map((commit) => ({ seq: commit.seq, records: new Set(readOutline(chain, commit).entries.map(({ key }) => recordOfKey(key))) })),
   );
 
 function required(places: RowFinder, table: string, name: Json): number | null {

@@ -119,9 +119,9 @@ async function fetchContents(chain: WriteChain, hub: Hub, ref: ArtifactRef, earl
     'SELECT seq, artifact, format FROM commits WHERE project = ? AND artifact IN (SELECT value FROM json_each(?)) ORDER BY seq',
     [project, JSON.stringify([...contents.keys(), ...(isLarge ? [no] : [])])],
   );
-  for (const { artifact, format } of commits) {
-    const bytes = contents.get(artifact);
-    if (bytes) rememberParsed(chain, artifact, format, bytes);
+  for (const commit of commits) {
+    const bytes = contents.get(commit.artifact);
+    if (bytes) rememberParsed(chain, commit, bytes);
   }
   // Another read may have fetched contents meanwhile, which the next line would drop.
   storeFetched(chain);

@@ -70,8 +70,8 @@ function mostAlike(chain: ReadChain, copy: ContextRow, others: readonly ContextR
 }
 
 /** The names and the first words of the entries of a commit. */
-function entryNames(chain: ReadChain, { artifact, format }: ContextRow): string[] {
-  const { entries } = readOutline(chain, artifact, format);
+function entryNames(chain: ReadChain, commit: ContextRow): string[] {
+  const { entries } = readOutline(chain, commit);
   const prompt = entries.find(({ role, kind, hidden }) => !hidden && role === 'user' && kind === 'text');
   return [...entries.map(({ key }) => key as string), ...(prompt?.head ?? '').toLowerCase().split(/\s+/)];
 }

@@ -80,7 +80,7 @@ export const emptyTape = (): Tape => ({
 /** Adds the steps of the next commit of the chain. */
 export function addCommit(chain: ReadChain, tape: Tape, commit: Step): void {
   if (!isTurn(commit)) return;
-  const parsed = readParsed(chain, commit.artifact, commit.format);
+  const parsed = readParsed(chain, commit);
   const outline = outlineOfParsed(parsed);
   const first = tape.steps.length;
   if (commit.type === 'compaction') dropWindow(tape, first, commit.id);
@@ -150,7 +150,7 @@ function addEntry(
 }
 
 /** Reads the entry at a place; its delta is parsed on demand. */
-export const entryAt = (chain: ReadChain, { artifact, format, index }: ContentPlace) => readParsed(chain, artifact, format).entries[index];
+export const entryAt = (chain: ReadChain, place: ContentPlace) => readParsed(chain, place).entries[place.index];
 
 function addCall(chain: ReadChain, tape: Tape, step: number, key: EntryKey, toolCallId: string, place: ContentPlace): void {
   const entry = entryAt(chain, place);

@@ -20,7 +20,7 @@ export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[
   const durationAt = (row: ContextRow): number | null => {
     // Entries of a commit that Stemma made have the time of the commit, not the time of the reply.
     if (row.forked) return runs.get(row.seq) ?? null;
-    const parsed = readParsed(chain, row.artifact, row.format);
+    const parsed = readParsed(chain, row);
     if (!cardTurns.has(row.seq)) return lastedIn(parsed).ms;
     return spanOf([...parsed.entries.flatMap(({ at }) => (at ? [Date.parse(at)] : [])), ...callsIn(chain, [row.seq]).flatMap(callTimes)]);
   };

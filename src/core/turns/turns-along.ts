@@ -27,8 +27,7 @@ interface CountedTurn {
 export type TimedTurn = CountedTurn & Lasted;
 
 /** The entries of a commit that a model was sent. */
-export const visibleIn = (chain: ReadChain, { artifact, format }: Step): readonly OutlineEntry[] =>
-  readOutline(chain, artifact, format).entries.filter(({ hidden }) => !hidden);
+export const visibleIn = (chain: ReadChain, step: Step): readonly OutlineEntry[] => readOutline(chain, step).entries.filter(({ hidden }) => !hidden);
 
 /** The commits that are turns up to a commit, in order. */
 export const turnsTo = (chain: ReadChain, tip: ContextRow): readonly CountedTurn[] => turnsIn(chain, lineage(chain, tip), 0);
@@ -54,7 +53,7 @@ export function lastTurn(chain: ReadChain, tip: ContextRow): { readonly turn: Co
   for (const step of backwards(chain, tip)) {
     if (!isTurn(step)) continue;
     const { turns, turnEntries } = turnSumsOf(chain, step);
-    const said = turnEntriesIn(readOutline(chain, step.artifact, step.format));
+    const said = turnEntriesIn(readOutline(chain, step));
     return { turn: { step, first: turnEntries - said.entries, said, stored: undefined }, number: turns };
   }
   return undefined;

@@ -91,8 +91,7 @@ function causeOf(chain: ReadChain, call: PlacedCall, recordedId: RecordedId): Pi
   const idleMs = (call.askedAt ?? call.at) - before.at;
   // Only Claude's cache lifetimes are documented. Without renewal, no provider keeps a cache longer than an hour.
   if (idleMs > (documentedLifetime(call) ?? longLifetimeMs)) return { cause: 'expired', idleMs };
-  const { artifact, format } = commitAt(chain, call.context);
-  const [elision] = readOutline(chain, artifact, format).elisions;
+  const [elision] = readOutline(chain, commitAt(chain, call.context)).elisions;
   return elision ? { cause: 'message', brokenAt: `result of ${elision.toolCallIds[0]}` } : { cause: 'unknown' };
 }
 

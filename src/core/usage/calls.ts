@@ -7,7 +7,7 @@ import { ledgerIsDue } from './ledger.js';
 import { type CallPage, type Placed, type PlacedCall, placedAlong, placedCalls, placedFacts, placedNumbers, placedPage } from './placed.js';
 import { windowOfCall } from './price-table.js';
 import { moneyOf } from './prices.js';
-import { type CacheFacts, type CallRow, type CallScope, isBeside, missesOf, type RequestIds, requestIds, termsOf, waitOf } from './rows.js';
+import { type CacheFacts, type CallScope, isBeside, missesOf, type RequestIds, requestIds, termsOf, waitOf } from './rows.js';
 
 /** Lists calls in the order sent. @throws NOT_FOUND for an unknown commit. */
 export function usageCalls(chain: ReadChain, query: InputOf<'usage.calls'>): { total: number; calls: UsageCall[] } {
@@ -82,19 +82,14 @@ function shown(chain: ReadChain, call: PlacedCall, { idOf, recordedId }: Request
     window,
     limit: windowOfCall(chain, call, window),
     added: window === null || windowBefore === null || isBeside(call) ? null : window - (windowBefore ?? 0),
-    cost: priced(call),
+    // Without an output count, the cost of the input is a lower bound of the call's cost.
+    cost: moneyOf(call.cost, output !== null),
     waitMs: waitOf(call),
     cache: cacheOf(chain, call, recordedId),
     ...(flaw !== null && { flaw }),
     ...(call.replayed !== null && { replayed: true }),
     ...termsOf(call),
   };
-}
-
-/** Without an output count, the cost of the input is a lower bound of the call's cost. */
-function priced({ cost, output }: CallRow): UsageCall['cost'] {
-  const money = moneyOf(cost);
-  return money && output === null ? { ...money, atLeast: true } : money;
 }
 
 /** The cause of a call: a new prompt, else the result of the tool that the previous call requested. */

@@ -1,5 +1,4 @@
-import type { CommitSeq, EntryKey } from '../base/index.js';
-import { stringAt, toTimestamp } from '../base/index.js';
+import { type CommitSeq, type EntryKey, stringAt, toTimestamp } from '../base/index.js';
 import { idsAt } from '../cards/index.js';
 import type { ReadChain } from '../chain/index.js';
 import type { CallCount } from '../formats/index.js';

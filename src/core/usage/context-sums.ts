@@ -89,7 +89,7 @@ export const isTurn = (commit: Pick<Step, 'type' | 'parent'>): boolean => commit
 export function turnSumsOf(chain: ReadChain, tip: Pick<Step, 'run' | 'depth'>): Pick<Sums, 'turns' | 'turnEntries'> {
   const { found, rest } = stepsUntil(backwards(chain, tip), (step) => (hasSums(step) ? storedSums(chain, step) : undefined));
   const own = rest.filter(isTurn);
-  const entriesIn = ({ artifact, format }: Step): number => readOutline(chain, artifact, format).entries.filter(({ hidden }) => !hidden).length;
+  const entriesIn = (step: Step): number => readOutline(chain, step).entries.filter(({ hidden }) => !hidden).length;
   const { turns = 0, turnEntries = 0 } = found ?? {};
   return { turns: turns + own.length, turnEntries: own.reduce((sum, step) => sum + entriesIn(step), turnEntries) };
 }

@@ -142,7 +142,7 @@ function windowOver(
     kind === 'tool_result' && toolCallId !== undefined && elided.has(toolCallId);
   const window = openWindow(before);
   for (const step of whole) {
-    const isRead = elided.size > 0 && readOutline(chain, step.artifact, step.format).entries.some(isElided);
+    const isRead = elided.size > 0 && readOutline(chain, step).entries.some(isElided);
     if (isRead) for (const entry of seenIn(chain, step, elided)) window.add(entry);
     else window.addDelta(measureOf(step));
   }
@@ -159,8 +159,8 @@ function beforeReply(entries: readonly ParsedEntry[], reply: EntryKey): readonly
 }
 
 /** The entries of a delta as the model sees them. */
-const seenIn = (chain: ReadChain, { artifact, format }: Step, elided: ReadonlyMap<string, string>): ParsedEntry[] =>
-  readParsed(chain, artifact, format)
+const seenIn = (chain: ReadChain, step: Step, elided: ReadonlyMap<string, string>): ParsedEntry[] =>
+  readParsed(chain, step)
     .entries.filter((entry) => !isHidden(entry))
     .map((entry) => shortened(entry, elided));
 

@@ -29,7 +29,7 @@ export function continuedFrom(chain: ReadChain, tip: ContextRow): Continued | un
   // A call in an ancestor saw everything before it as it is. A copy of a call is in a commit that an edit made, so both contexts are compared.
   const at = steps.findIndex(({ seq }) => seq === made);
   if (place === made && at >= 0) {
-    const rows = steps.slice(at).flatMap((step) => visible(readOutline(chain, step.artifact, step.format).entries));
+    const rows = steps.slice(at).flatMap((step) => visible(readOutline(chain, step).entries));
     return changesSince(call, [], [], rows.slice(findPosition(rows, call)));
   }
   return comparedWith(chain, call, made, visible(outlineRows(chain, { id: tip.id }).rows));

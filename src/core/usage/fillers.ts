@@ -146,8 +146,7 @@ function partsOf(chain: ReadChain, tip: ContextRow): Part[] {
   for (const stretch of stretches)
     parts.push({ stretch, columns: stretch, from: endOf(parts), facts: (commit) => factsOf(chain, stepsOf(chain, ranges, stretch, commit)) });
   parts.push(partOf(factsOf(chain, rest), endOf(parts)));
-  if (!areApart(parts.map(({ columns }) => columns))) return [wholePart(chain, tip)];
-  return parts;
+  return areApart(parts.map(({ columns }) => columns)) ? parts : [partOf(factsOf(chain, walk(chain, tip).contributing))];
 }
 
 /** The place after the last entry. */
@@ -159,11 +158,6 @@ const endOf = (parts: readonly Part[]): number => {
 const partOf = (facts: readonly FillerFact[], from = 0): Part => ({ columns: columnsOf(facts), from, facts: () => facts });
 
 const factsOf = (chain: ReadChain, steps: readonly Step[]): FillerFact[] => steps.flatMap(factsAlong(chain, fillerFacts, steps));
-
-function wholePart(chain: ReadChain, tip: ContextRow): Part {
-  const steps = walk(chain, tip).contributing;
-  return partOf(elides(chain, steps) ? shownFacts(chain, tip) : factsOf(chain, steps));
-}
 
 /** Describes entries by their places. It reads the facts of their deltas. */
 function openDescriptions(parts: readonly Part[]) {

@@ -1,6 +1,6 @@
 // Finds the paths, identifiers and words that a text mentions. Pure.
 
-import { isObject, once, stringAt } from '../base/index.js';
+import { isObject, once, onceFor, stringAt } from '../base/index.js';
 import { lastName } from '../system/index.js';
 
 const pathArguments = ['file_path', 'path', 'notebook_path', 'filePath', 'absolute_path'];
@@ -74,7 +74,6 @@ export function mentionsIn(text: string) {
     byBase.set(base, ends.add(path));
   }
   const stems = once(() => stemsIn(text));
-  const known = new Map<string, boolean>();
   return {
     /** Whether the text names a file by its path, or by an end of the path that no other file shares. */
     file: (path: string, files: ReadonlySet<string>): boolean => {
@@ -85,11 +84,7 @@ export function mentionsIn(text: string) {
         return ![...files].some((other) => other !== path && normal(other).endsWith(`/${end}`));
       });
     },
-    identifier: (name: string): boolean => {
-      const is = known.get(name) ?? (names.has(name) || isWhole(text, name));
-      known.set(name, is);
-      return is;
-    },
+    identifier: onceFor((name: string): boolean => names.has(name) || isWhole(text, name)),
     /** The share of the given stems that the text contains. */
     stems: (wanted: ReadonlySet<string>): number => (wanted.size === 0 ? 1 : [...wanted].filter((stem) => stems().has(stem)).length / wanted.size),
   };

@@ -38,7 +38,8 @@ interface Point {
  */
 export function usageSeries(chain: ReadChain, id: ContextId, last?: number): UsageSeries {
   const tip = findCommit(chain, id);
-  const { calls, points } = (last === undefined ? undefined : lastPoints(chain, tip, last)) ?? allPoints(chain, tip);
+  const points = (last === undefined ? undefined : lastPoints(chain, tip, last)) ?? allPoints(chain, tip);
+  const calls = points.map(({ call }) => call);
   const { idOf } = requestIds(chain, calls);
   const [part] = usageOfContext(chain, tip.id).parts;
   const shown = points.map(({ call, sizes, cuts }, at) => {
@@ -57,21 +58,16 @@ export function usageSeries(chain: ReadChain, id: ContextId, last?: number): Usa
   return { kinds: [...partKinds], basis: part?.basis ?? 'estimated', calls: last === undefined ? shown : shown.slice(-last) };
 }
 
-interface Points {
-  readonly calls: readonly CallRow[];
-  readonly points: readonly Point[];
-}
-
-function allPoints(chain: ReadChain, tip: ContextRow): Points {
+function allPoints(chain: ReadChain, tip: ContextRow): readonly Point[] {
   const calls = placedCalls(chain, { id: tip.id }).filter((call) => !isBeside(call));
-  return { calls, points: pointsOf(chain, lineage(chain, tip).filter(isTurn), calls, openWindow()) as Point[] };
+  return pointsOf(chain, lineage(chain, tip).filter(isTurn), calls, openWindow()) as Point[];
 }
 
 /**
  * The last calls, with the one before them, from the sums that are stored before them. Undefined if they cannot be told from the others: then all calls are
  * read.
  */
-function lastPoints(chain: ReadChain, tip: ContextRow, last: number): Points | undefined {
+function lastPoints(chain: ReadChain, tip: ContextRow, last: number): readonly Point[] | undefined {
   const found = placedAlong(chain, tip.id, -last - 1, last + 1);
   const [first] = found?.calls ?? [];
   if (!found || !first || found.calls.some(isBeside)) return undefined;
@@ -80,7 +76,7 @@ function lastPoints(chain: ReadChain, tip: ContextRow, last: number): Points | u
   if (!window) return undefined;
   const since = stepsUntil(backwards(chain, tip), ({ seq }) => seq === start.seq || undefined).rest;
   const points = pointsOf(chain, [...rest, ...since].filter(isTurn), found.calls, openWindow(window.measured));
-  return points?.length === found.calls.length ? { calls: found.calls, points } : undefined;
+  return points?.length === found.calls.length ? points : undefined;
 }
 
 /** The calls in order, each with the window that it was sent. `before`: the window before the steps. Undefined if later steps change that window. */
@@ -132,8 +128,8 @@ function addAlong(chain: ReadChain, steps: readonly Step[], { measureOf, callsIn
   }
 }
 
-function readOne(chain: ReadChain, { artifact, format }: Step, window: MeasuredWindow, cuts: number, add: Add): void {
-  for (const entry of readParsed(chain, artifact, format).entries) {
+function readOne(chain: ReadChain, step: Step, window: MeasuredWindow, cuts: number, add: Add): void {
+  for (const entry of readParsed(chain, step).entries) {
     add(entry.key, window, cuts);
     if (!isHidden(entry)) window.add(entry);
   }

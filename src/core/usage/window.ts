@@ -46,11 +46,11 @@ export function callAfter(chain: ReadChain, compaction: CommitSeq): CallRow | un
 /** The calls of a commit in the order of their replies, without replies that another commit of the context repeats. */
 function inOrder(chain: ReadChain, row: ContextRow, calls: readonly CallRow[]): CallRow[] {
   if (calls.length < 2) return [...calls];
-  const places = new Map(readOutline(chain, row.artifact, row.format).entries.map(({ key }, place) => [key, place] as const));
+  const places = new Map(readOutline(chain, row).entries.map(({ key }, place) => [key, place] as const));
   return calls.toSorted((a, b) => (places.get(a.key) ?? 0) - (places.get(b.key) ?? 0));
 }
 
-const hasContent = (chain: ReadChain, row: ContextRow): boolean => readOutline(chain, row.artifact, row.format).entries.some(({ hidden }) => !hidden);
+const hasContent = (chain: ReadChain, row: ContextRow): boolean => readOutline(chain, row).entries.some(({ hidden }) => !hidden);
 
 /** Whether everything before a reply in a forked commit is unchanged since the reply was made. */
 function sawAll(chain: ReadChain, fork: ContextRow, { no, key }: CallRow): boolean {
@@ -61,7 +61,7 @@ function sawAll(chain: ReadChain, fork: ContextRow, { no, key }: CallRow): boole
 }
 
 function textBefore(chain: ReadChain, row: ContextRow, key: EntryKey): string | undefined {
-  const { entries } = readParsed(chain, row.artifact, row.format);
+  const { entries } = readParsed(chain, row);
   const at = entries.findIndex((entry) => entry.key === key);
   return at < 0 ? undefined : JSON.stringify(entries.slice(0, at).map(({ raw: _, ...entry }: ParsedEntry) => entry));
 }

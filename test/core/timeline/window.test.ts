@@ -61,7 +61,7 @@ test('[C34] a transcript with more messages than an answer holds is refused with
   const [tip] = tips(chain, {});
   if (!tip) throw new Error('nothing was imported');
   contextTimeline(chain, { id: tip.id });
-  const entry = lineage(chain, findCommit(chain, tip.id)).flatMap(({ artifact, format }) => readOutline(chain, artifact, format).entries)[0];
+  const entry = lineage(chain, findCommit(chain, tip.id)).flatMap((step) => readOutline(chain, step).entries)[0];
   if (!entry) throw new Error('the context has no entries');
   const many = { entries: Array.from({ length: 100_001 }, () => entry), elisions: [] };
   const large = { ...chain, outlines: { ...chain.outlines, get: () => many } };

@@ -109,7 +109,7 @@ function briefCount(chain: ReadChain, row: ContextRow, format: string): Count | 
   if (hasOther) return undefined;
   let last: OutlineEntry | undefined;
   for (const step of newestFirst(chain, row)) {
-    last = readOutline(chain, step.artifact, step.format).entries.findLast(({ hidden, role }) => !hidden && role === 'assistant');
+    last = readOutline(chain, step).entries.findLast(({ hidden, role }) => !hidden && role === 'assistant');
     if (last) break;
   }
   return { ...nothing(), last, format };
@@ -200,7 +200,7 @@ function beginningsOf(chain: ReadChain, row: ContextRow, counts: Counts): Return
     row.parent === null ? undefined : (counts.get(row.parent) ?? atOnce(countTo(chain, row.parent, counts)));
   const counted = countIn(chain, row, row.type === 'delta' ? countBefore() : undefined);
   if (!makesCompaction(row, runtime)) return counted;
-  const { entries } = readOutline(chain, row.artifact, row.format);
+  const { entries } = readOutline(chain, row);
   const at = entries.findIndex(({ hidden, role }) => hidden && role === 'assistant');
   const sent = at < 0 ? undefined : countBefore();
   if (!sent) return counted;
@@ -211,7 +211,7 @@ function beginningsOf(chain: ReadChain, row: ContextRow, counts: Counts): Return
 /** Counts a commit's own entries after `before`, the count of its parent. */
 function countIn(chain: ReadChain, row: ContextRow, before: Count | undefined) {
   const runtime = findReader(row.format);
-  const { entries } = readOutline(chain, row.artifact, row.format);
+  const { entries } = readOutline(chain, row);
   const beginnings: Beginning[] = [];
   let count = before ?? nothing();
   const { tools } = count;

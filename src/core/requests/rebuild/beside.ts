@@ -33,7 +33,7 @@ function before(chain: ReadChain, { depth, parent }: ContextRow): ContextRow | u
 export function causesBesidePrompt(chain: ReadChain): (row: ContextRow) => CauseSums {
   const known = new Map<CommitSeq, { readonly stated: Stated | undefined; readonly causes: CauseSums }>();
   const nothingStated = { stated: undefined, causes: noCauses() };
-  const statesSystem = (row: ContextRow): boolean => readOutline(chain, row.artifact, row.format).entries.some(({ role }) => role === 'system');
+  const statesSystem = (row: ContextRow): boolean => readOutline(chain, row).entries.some(({ role }) => role === 'system');
   return (row) => {
     if (!findReader(row.format).besides) return noCauses();
     const passed: ContextRow[] = [];

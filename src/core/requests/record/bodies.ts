@@ -195,7 +195,7 @@ function knownOf(chain: ReadChain, sessionId: string) {
     const commit = commitAt(chain, seq);
     const delta = artifacts.read(commit.artifact);
     for (const [signature, text] of thinkingIn(delta)) thinking.set(signature, text);
-    for (const { role, kind, key, messageId } of readOutline(chain, commit.artifact, commit.format).entries)
+    for (const { role, kind, key, messageId } of readOutline(chain, commit).entries)
       if (role === 'assistant' && kind !== 'summary' && messageId !== undefined && !replies.has(messageId))
         replies.set(messageId, { commit: commit.seq, key });
     if (commit.type === 'compaction') compactions.push(...compactionOf(chain, commit, delta));
@@ -229,7 +229,7 @@ function* thinkingIn(delta: Uint8Array): Generator<readonly [signature: string, 
 type Compaction = ReplyPlace & { readonly at: number; readonly text: string };
 
 function compactionOf(chain: ReadChain, commit: ContextRow, delta: Uint8Array): Compaction[] {
-  const summary = readOutline(chain, commit.artifact, commit.format).entries.find(({ kind }) => kind === 'summary');
+  const summary = readOutline(chain, commit).entries.find(({ kind }) => kind === 'summary');
   if (!summary) return [];
   const texts = decodeText(delta)
     .split('\n')

@@ -71,7 +71,7 @@ function answersOf(chain: ReadChain, commit: ContextRow): { key: EntryKey; marks
   const answers: { key: EntryKey; entries: OutlineEntry[] }[] = [];
   let last: OutlineEntry | undefined;
   const isSummary = makesCompaction(commit, runtime);
-  for (const entry of readOutline(chain, commit.artifact, commit.format).entries) {
+  for (const entry of readOutline(chain, commit).entries) {
     if (entry.hidden !== isSummary || entry.role !== 'assistant' || entry.kind === 'summary') continue;
     if (!answers.length || runtime.startsAnswer(entry, last)) answers.push({ key: entry.key, entries: [entry] });
     else answers.at(-1)?.entries.push(entry);

@@ -72,7 +72,7 @@ function* earlierThan<Value>(chain: ReadChain, row: Placed, read: (artifact: Art
 /** A delta that is read and parsed on first use. */
 export function openDelta(chain: ReadChain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
   const bytes = once(() => chain.artifacts.read(artifact));
-  const entries = once(() => readParsed(chain, artifact, format).entries);
+  const entries = once(() => readParsed(chain, { artifact, format }).entries);
   return {
     type,
     format,
