@@ -4,7 +4,7 @@ import { type ArtifactNo, attempt, parseJson } from '../base/index.js';
 import type { ParsedDelta } from '../formats/index.js';
 import { type Offer, offer, type ReadChain, type Step, type WriteChain } from './chain.js';
 import { parsedAlong } from './entries.js';
-import { type Delta, deltaKey, packed, unpacked } from './outline.js';
+import { deltaKey, packed, type StoredDelta, unpacked } from './outline.js';
 
 /** How a value is made of a delta. It must be JSON. */
 export interface DeltaFacts<Value> {
@@ -19,7 +19,7 @@ export interface DeltaFacts<Value> {
 const deltasAtOnce = 500;
 
 /** The stored values of deltas, by the names of the deltas. Damaged ones count as missing. */
-export function storedFacts<Value>({ db }: ReadChain, { name, version }: DeltaFacts<Value>, deltas: readonly Delta[]): Map<string, Value> {
+export function storedFacts<Value>({ db }: ReadChain, { name, version }: DeltaFacts<Value>, deltas: readonly StoredDelta[]): Map<string, Value> {
   const known = new Map<string, Value>();
   for (let from = 0; from < deltas.length; from += deltasAtOnce)
     for (const { data, ...delta } of db.all<{ artifact: ArtifactNo; format: string; data: string | Uint8Array }>(
@@ -33,7 +33,7 @@ export function storedFacts<Value>({ db }: ReadChain, { name, version }: DeltaFa
 }
 
 /** The values of deltas. Those that are not stored are made from the contents and offered to the writer. */
-export function factsAlong<Value>(chain: ReadChain, facts: DeltaFacts<Value>, steps: readonly Step[]): (delta: Delta) => Value {
+export function factsAlong<Value>(chain: ReadChain, facts: DeltaFacts<Value>, steps: readonly Step[]): (delta: StoredDelta) => Value {
   const known = storedFacts(chain, facts, steps);
   const missing = steps.filter((step) => !known.has(deltaKey(step)));
   for (const { step, parsed } of parsedAlong(chain, missing)) {
@@ -47,7 +47,7 @@ export function factsAlong<Value>(chain: ReadChain, facts: DeltaFacts<Value>, st
 type EncodedFact = Extract<Offer, { kind: 'fact' }>;
 
 /** What `saveFact` stores of a delta. */
-export const encodedFact = <Value>({ name, version, isPacked }: DeltaFacts<Value>, { artifact, format }: Delta, value: Value): EncodedFact => {
+export const encodedFact = <Value>({ name, version, isPacked }: DeltaFacts<Value>, { artifact, format }: StoredDelta, value: Value): EncodedFact => {
   const text = JSON.stringify(value);
   return { kind: 'fact', name, artifact, format, version: version(), data: isPacked ? packed(text) : text };
 };

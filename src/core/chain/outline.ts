@@ -7,13 +7,13 @@ import { offer, type ReadChain, type Step, type WriteChain } from './chain.js';
 export const outlineVersion = 6;
 
 /** A stored delta: its object, and the format of its content. */
-export type Delta = Pick<Step, 'artifact' | 'format'>;
+export type StoredDelta = Pick<Step, 'artifact' | 'format'>;
 
 /** A name of a delta. */
-export const deltaKey = ({ artifact, format }: Delta): string => `${artifact}:${format}`;
+export const deltaKey = ({ artifact, format }: StoredDelta): string => `${artifact}:${format}`;
 
 /** The outline of a stored delta. It is built from the content if it is not stored. */
-export function readOutline(chain: ReadChain, delta: Delta): DeltaOutline {
+export function readOutline(chain: ReadChain, delta: StoredDelta): DeltaOutline {
   const recent = chain.outlines.get(deltaKey(delta));
   if (recent) return recent;
   // An unreadable one counts as missing, so that it is rebuilt.
@@ -27,7 +27,7 @@ export function readOutline(chain: ReadChain, delta: Delta): DeltaOutline {
 const outlinesAtOnce = 500;
 
 /** Outlines of many deltas. */
-export function outlinesOf(chain: ReadChain, deltas: readonly Delta[]): DeltaOutline[] {
+export function outlinesOf(chain: ReadChain, deltas: readonly StoredDelta[]): DeltaOutline[] {
   const found: DeltaOutline[] = [];
   for (let from = 0; from < deltas.length; from += outlinesAtOnce) {
     const some = deltas.slice(from, from + outlinesAtOnce);
@@ -39,10 +39,10 @@ export function outlinesOf(chain: ReadChain, deltas: readonly Delta[]): DeltaOut
 }
 
 /** The stored outlines of deltas, by the names of the deltas. Those that cannot be read are left out. */
-function storedOutlines(chain: ReadChain, deltas: readonly Delta[]): ReadonlyMap<string, DeltaOutline> {
+function storedOutlines(chain: ReadChain, deltas: readonly StoredDelta[]): ReadonlyMap<string, DeltaOutline> {
   const found = new Map<string, DeltaOutline>();
   if (deltas.length < 2) return found;
-  const rows = chain.db.all<Delta & { readonly data: Stored }>(
+  const rows = chain.db.all<StoredDelta & { readonly data: Stored }>(
     'SELECT artifact, format, data FROM outline WHERE artifact IN (SELECT value FROM json_each(?)) AND parser = ?',
     [JSON.stringify(deltas.map(({ artifact }) => artifact)), outlineVersion],
   );
@@ -57,10 +57,10 @@ function storedOutlines(chain: ReadChain, deltas: readonly Delta[]): ReadonlyMap
 
 type Stored = string | Uint8Array;
 
-const storedData = ({ db }: ReadChain, { artifact, format }: Delta): Stored | undefined =>
+const storedData = ({ db }: ReadChain, { artifact, format }: StoredDelta): Stored | undefined =>
   db.value<Stored>('SELECT data FROM outline WHERE artifact = ? AND format = ? AND parser = ?', artifact, format, outlineVersion);
 
-function remembered(chain: ReadChain, delta: Delta, outline: DeltaOutline): DeltaOutline {
+function remembered(chain: ReadChain, delta: StoredDelta, outline: DeltaOutline): DeltaOutline {
   chain.outlines.set(deltaKey(delta), outline, outline.entries.length + 1);
   return outline;
 }
@@ -75,14 +75,14 @@ function ifReadable<Read>(read: () => Read): Read | undefined {
 }
 
 /** The stored outline, if this parser version made it. @throws if it does not match its checksum. */
-export function storedOutline(chain: ReadChain, delta: Delta): DeltaOutline | undefined {
+export function storedOutline(chain: ReadChain, delta: StoredDelta): DeltaOutline | undefined {
   const data = storedData(chain, delta);
   return data === undefined ? undefined : outlineIn(delta, data);
 }
 
-const outlineIn = (delta: Delta, stored: Stored): DeltaOutline => decodeOutline(dataIn(delta, stored));
+const outlineIn = (delta: StoredDelta, stored: Stored): DeltaOutline => decodeOutline(dataIn(delta, stored));
 
-function dataIn(delta: Delta, stored: Stored): string {
+function dataIn(delta: StoredDelta, stored: Stored): string {
   const data = typeof stored === 'string' ? stored.slice(sumLength) : stored.subarray(sumLength);
   const sum = typeof stored === 'string' ? stored.slice(0, sumLength) : Buffer.from(stored.subarray(0, sumLength)).toString('latin1');
   if (sum !== outlineSum(delta, data)) throw new Error('the outline does not match its checksum');
@@ -90,7 +90,7 @@ function dataIn(delta: Delta, stored: Stored): string {
 }
 
 /** The encoded outline of a stored delta (see `encodeOutline`). It is neither parsed nor kept, because a question reads those of all deltas once. */
-export function encodedOutline(chain: ReadChain, delta: Delta): string {
+export function encodedOutline(chain: ReadChain, delta: StoredDelta): string {
   const stored = storedData(chain, delta);
   const data = stored === undefined ? undefined : ifReadable(() => dataIn(delta, stored));
   return data ?? encodeOutline(readOutline(chain, delta));
@@ -117,13 +117,13 @@ export function packed(text: string): string | Uint8Array {
 
 /** The checksum before the outline, as it is stored, also covers the artifact and format that the outline belongs to. */
 const sumLength = 8;
-const outlineSum = ({ artifact, format }: Delta, data: string | Uint8Array): string =>
+const outlineSum = ({ artifact, format }: StoredDelta, data: string | Uint8Array): string =>
   crc32(data, (artifact ^ crc32(format)) >>> 0)
     .toString(16)
     .padStart(sumLength, '0');
 
 /** Stores an encoded outline (from `encodeOutline` or `outlined`), which may be packed already. */
-export function saveOutline(chain: WriteChain, delta: Delta, encoded: string | Uint8Array): void {
+export function saveOutline(chain: WriteChain, delta: StoredDelta, encoded: string | Uint8Array): void {
   const { artifact, format } = delta;
   const data = typeof encoded === 'string' ? packed(encoded) : encoded;
   const sum = outlineSum(delta, data);
@@ -132,11 +132,11 @@ export function saveOutline(chain: WriteChain, delta: Delta, encoded: string | U
 }
 
 /** Parses a stored delta. A delta of an unknown format becomes one text entry that says so. */
-export const readParsed = (chain: ReadChain, delta: Delta): ParsedDelta =>
+export const readParsed = (chain: ReadChain, delta: StoredDelta): ParsedDelta =>
   chain.parsed.get(deltaKey(delta)) ?? rememberParsed(chain, delta, chain.artifacts.read(delta.artifact));
 
 /** Parses the content of a delta and keeps the result in memory, also before the content is stored. */
-export function rememberParsed(chain: ReadChain, delta: Delta, bytes: Uint8Array): ParsedDelta {
+export function rememberParsed(chain: ReadChain, delta: StoredDelta, bytes: Uint8Array): ParsedDelta {
   const parsed = chain.reader(delta.format).parse(bytes);
   chain.parsed.set(deltaKey(delta), parsed, bytes.length);
   return parsed;

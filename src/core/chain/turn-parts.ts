@@ -8,7 +8,7 @@ import { type Families, type Family, familiesOf } from './families.js';
 import { commitsOf } from './family-commits.js';
 import { commitAt } from './find.js';
 import { kept } from './kept.js';
-import { type Delta, readOutline } from './outline.js';
+import { readOutline, type StoredDelta } from './outline.js';
 
 /** The turns that consist of several commits. A row and a number belong to a turn, not to each of its commits. */
 export interface TurnParts {
@@ -39,13 +39,13 @@ interface Asked {
 export function askedRuns(chain: ReadChain, { state }: Pick<Families, 'state'>): ReadonlySet<number> {
   const read = (): ReadonlySet<number> => {
     const sql = 'SELECT run, artifact, format FROM commits WHERE forked = 1 AND project = ?';
-    const forks = chain.db.all<Delta & { readonly run: number }>(sql, chain.project);
+    const forks = chain.db.all<StoredDelta & { readonly run: number }>(sql, chain.project);
     return new Set(forks.filter((fork) => endsWithPrompt(chain, fork)).map(({ run }) => run));
   };
   return kept(chain, 'edited prompts', '', state, read, ({ size }) => size * bytesPerCommit);
 }
 
-function endsWithPrompt(chain: ReadChain, fork: Delta): boolean {
+function endsWithPrompt(chain: ReadChain, fork: StoredDelta): boolean {
   const outline = orUndefined(() => readOutline(chain, fork));
   // Content that is missing here may hold a prompt.
   if (!outline) return true;

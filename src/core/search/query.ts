@@ -1,5 +1,5 @@
 import { badRequest, type CommitSeq, type ContextId, type EntryKey, inWords, toTimestamp } from '../base/index.js';
-import { contextColumns, type Delta, hiddenCommits, type ReadChain, readParsed } from '../chain/index.js';
+import { contextColumns, hiddenCommits, type ReadChain, readParsed, type StoredDelta } from '../chain/index.js';
 import type { InputOf, OutputOf, SearchHit } from '../contract/index.js';
 import { matchingRow } from '../store/index.js';
 import { pendingOf, searchableText } from './indexing.js';
@@ -11,7 +11,7 @@ export type SearchQuery = InputOf<'search.query'>;
 /** True for a commit that matches its checksum. */
 const intactCommit = matchingRow(contextColumns, 'c');
 
-interface Found extends Delta {
+interface Found extends StoredDelta {
   readonly no: number;
   readonly place: number;
   readonly id: ContextId;
