@@ -10,9 +10,8 @@ import { type Handlers, handle } from './messages.js';
 import type { FromWriter, ToWriter } from './pool.js';
 import { openReaders, type Readers } from './readers.js';
 
-/** Milliseconds that threads get to close their projects before the engine ends. */
-const leaveMs = 500;
-const leaveTime = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, leaveMs));
+/** Milliseconds that threads get to close their projects before the engine ends, and to start: Node may crash if it ends a thread that starts (nodejs/node#56312). */
+const leaveMs = { running: 500, starting: 5_000 } as const;
 
 /** A connection of a window or a script: where its answers go, and the project that it opened last. */
 interface Connection {
@@ -141,7 +140,10 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
     stop: (message) => {
       isStopping = true;
       // The writer closes last, so that SQLite folds the logs into the files.
-      void Promise.race([Promise.all([...readers.values()].map((each) => each.leave())), leaveTime()]).then(() => tell(message));
+      const all = [...readers.values()];
+      const time = leaveMs[all.some((each) => each.isStarting()) ? 'starting' : 'running'];
+      const over = new Promise((resolve) => void setTimeout(resolve, time));
+      void Promise.race([Promise.all(all.map((each) => each.leave())), over]).then(() => tell(message));
     },
     startup: tell,
     vault: tell,

@@ -56,7 +56,8 @@ export interface ReaderOrder {
 }
 
 export type ToReader =
-  | { readonly kind: 'frame'; readonly connection: number; readonly frame: Frame }
+  /** `call`: the number of the call that the frame begins; undefined if it belongs to an earlier one. */
+  | { readonly kind: 'frame'; readonly connection: number; readonly frame: Frame; readonly call?: string | undefined }
   | { readonly kind: 'end'; readonly connection: number }
   | { readonly kind: 'place'; readonly place: ReadPlace | undefined }
   | { readonly kind: 'live'; readonly tips: readonly string[] }
@@ -68,5 +69,6 @@ export type FromReader =
   | { readonly kind: 'ready' }
   | { readonly kind: 'frame'; readonly connection: number; readonly frame: Frame }
   | { readonly kind: 'ask'; readonly number: number; readonly connection: number; readonly question: AidQuestion }
-  | { readonly kind: 'caches'; readonly size: CacheSize }
+  /** The work for a frame is over, with or without an answer. */
+  | { readonly kind: 'ended'; readonly connection: number; readonly call: string | undefined; readonly size: CacheSize }
   | { readonly kind: 'left' };

@@ -106,7 +106,7 @@ export function readForFront(): void {
     };
   }
 
-  function take(connection: number, frame: Frame): void {
+  function take({ connection, frame, call }: Extract<ToReader, { kind: 'frame' }>): void {
     const socket =
       sockets.get(connection) ?? ({ send: (answer: unknown) => say({ kind: 'frame', connection, frame: answer as Frame }) } as MinimalWebsocket);
     sockets.set(connection, socket);
@@ -117,14 +117,14 @@ export function readForFront(): void {
     };
     const ended = (): void => {
       for (const held of used) if (--held.calls === 0 && held !== opened) close(held);
-      say({ kind: 'caches', size: cacheSize() });
+      say({ kind: 'ended', connection, call, size: cacheSize() });
     };
     // The engine refuses frames that cannot be read. The thread that answers passes only those of oRPC.
     handler.message(socket, frame as string, { context: { reading: readingFor(connection, using) } }).then(ended, ended);
   }
 
   const heard: Handlers<ToReader> = {
-    frame: ({ connection, frame }) => take(connection, frame),
+    frame: take,
     end: ({ connection }) => {
       const socket = sockets.get(connection);
       sockets.delete(connection);

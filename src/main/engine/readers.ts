@@ -91,8 +91,13 @@ export function openReaders(options: ReadersOptions) {
       reader.isReady = true;
       giveNext();
     } else if (message.kind === 'left') reader.left?.resolve();
-    else if (message.kind === 'caches') reader.cache = message.size;
-    else if (message.kind === 'ask')
+    else if (message.kind === 'ended') {
+      reader.cache = message.size;
+      // A call that its caller stopped gets no answer.
+      if (!reader.open.delete(`${message.connection} ${message.call}`)) return;
+      giveNext();
+      rest(reader);
+    } else if (message.kind === 'ask')
       ask({ reader: reader.number, number: message.number, connection: message.connection, question: message.question });
     else {
       const id = answeredBy(message.frame);
@@ -162,9 +167,10 @@ export function openReaders(options: ReadersOptions) {
   }
 
   function give(reader: Reader, open: Open): void {
+    const { connection, call, frames } = open;
     clearTimeout(reader.idle);
-    reader.open.set(`${open.connection} ${open.call.id}`, open);
-    for (const frame of open.frames) say(reader, { kind: 'frame', connection: open.connection, frame });
+    reader.open.set(`${connection} ${call.id}`, open);
+    for (const [at, frame] of frames.entries()) say(reader, { kind: 'frame', connection, frame, call: at === 0 ? call.id : undefined });
   }
 
   /** Calls about the same context prefer the same thread, whose caches know it, unless it is busy. */
@@ -239,6 +245,7 @@ export function openReaders(options: ReadersOptions) {
       if (given !== projects) all({ kind: 'share', projects: given });
       projects = given;
     },
+    isStarting: (): boolean => readers.some(({ isReady }) => !isReady),
     caches: (): CacheSize[] => readers.flatMap(({ cache }) => cache ?? []),
     close: (): void => {
       isClosed = true;

@@ -189,6 +189,22 @@ describe('threads that read', () => {
     expect((await other.context.show({ id })).summary).not.toBe('written by nobody');
   });
 
+  test('[S25] that their callers stopped keep no thread busy', async () => {
+    const { client } = await engine();
+    await client.project.create({ dir: join(scratch(), 'p.stemma') });
+    const readers = async (): Promise<string[]> =>
+      (await client.desktop.diagnostics({})).caches.map(({ name }) => name).filter((name) => name.startsWith('reader'));
+    const stop = new AbortController();
+    // It asks the thread that writes before it answers.
+    const stopped = client.analysis.tools({}, { signal: stop.signal }).catch(() => {});
+    await sleep(1);
+    stop.abort();
+    await stopped;
+    while ((await readers()).length === 0) await sleep(5);
+    await client.context.tips({});
+    expect(await readers()).toEqual(['reader 1']);
+  });
+
   test('[S25] end a stream when its caller stops', { tags: 'long' }, async () => {
     const { client } = await withSample();
     const stop = new AbortController();
