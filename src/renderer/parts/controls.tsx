@@ -7,43 +7,51 @@ import { copy, type FormOption } from '../state';
 import { Button, IconButton } from './buttons';
 import { instant, shortId, when } from './numbers';
 
+const steps: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
 /** A segmented control: one of a few options, all visible. */
 export function Switch<T extends string>(props: {
   label: string;
   value: T;
-  options: readonly (readonly [value: T, name: string, hint?: string])[];
+  /** The names of the options in their order. A hint is shown on hover. */
+  options: { readonly [Option in T]?: string | readonly [name: string, hint: string] };
   /** Icons that are shown instead of the names. */
   icons?: Readonly<Record<T, ReactNode>>;
   onChange: (value: T) => void;
 }) {
-  const { label, value, options, icons, onChange } = props;
+  const { label, value, icons, onChange } = props;
+  const options = Object.entries(props.options) as [T, string | readonly [name: string, hint: string]][];
   return (
     <div className="switch" role="radiogroup" aria-label={label}>
-      {options.map(([option, name, hint], index) => (
-        // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be drawn as a segment
-        <button
-          key={option}
-          type="button"
-          role="radio"
-          aria-checked={option === value}
-          tabIndex={option === value ? 0 : -1}
-          title={hint ?? (icons && name)}
-          aria-label={icons && name}
-          onClick={() => onChange(option)}
-          onKeyDown={(event) => {
-            const step = event.key === 'ArrowRight' || event.key === 'ArrowDown' ? 1 : event.key === 'ArrowLeft' || event.key === 'ArrowUp' ? -1 : 0;
-            const next = options[(index + step + options.length) % options.length];
-            if (!step || !next) return;
-            event.preventDefault();
-            event.stopPropagation();
-            onChange(next[0]);
-            const sibling = event.currentTarget.parentElement?.children[(index + step + options.length) % options.length];
-            if (sibling instanceof HTMLElement) sibling.focus();
-          }}
-        >
-          {icons ? icons[option] : name}
-        </button>
-      ))}
+      {options.map(([option, words], index) => {
+        const [name, hint] = typeof words === 'string' ? [words] : words;
+        return (
+          // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be drawn as a segment
+          <button
+            key={option}
+            type="button"
+            role="radio"
+            aria-checked={option === value}
+            tabIndex={option === value ? 0 : -1}
+            title={hint ?? (icons && name)}
+            aria-label={icons && name}
+            onClick={() => onChange(option)}
+            onKeyDown={(event) => {
+              const step = steps[event.key] ?? 0;
+              const place = (index + step + options.length) % options.length;
+              const next = options[place];
+              if (step === 0 || !next) return;
+              event.preventDefault();
+              event.stopPropagation();
+              onChange(next[0]);
+              const sibling = event.currentTarget.parentElement?.children[place];
+              if (sibling instanceof HTMLElement) sibling.focus();
+            }}
+          >
+            {icons ? icons[option] : name}
+          </button>
+        );
+      })}
     </div>
   );
 }

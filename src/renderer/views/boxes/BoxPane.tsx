@@ -49,10 +49,10 @@ export function BoxPane({ project, boxId }: { project: string; boxId: string }) 
               label="Show the box as"
               value={as}
               onChange={setAs}
-              options={[
-                ['conversation', 'Conversation', 'As a model receives it'],
-                ['cards', 'Cards', 'All cards, including deleted and expired ones'],
-              ]}
+              options={{
+                conversation: ['Conversation', 'As a model receives it'],
+                cards: ['Cards', 'All cards, including deleted and expired ones'],
+              }}
             />
             <MenuButton label="Change this box" button={<Button small label="Change" opensMenu />} items={changesOf(box)} />
             <Button

@@ -27,10 +27,7 @@ export function BoxesView({ project }: { project: string }) {
             label="List"
             value={shown}
             onChange={setShown}
-            options={[
-              ['boxes', `Boxes${counts ? ` ${say.exact(counts.boxes)}` : ''}`],
-              ['cards', `Cards${counts ? ` ${say.exact(counts.cards)}` : ''}`],
-            ]}
+            options={{ boxes: `Boxes${counts ? ` ${say.exact(counts.boxes)}` : ''}`, cards: `Cards${counts ? ` ${say.exact(counts.cards)}` : ''}` }}
           />
           <span className="grow" />
           <NewMenu commit={commit} />

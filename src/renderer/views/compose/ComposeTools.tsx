@@ -93,10 +93,10 @@ function Sharing({ ofProject, trial, onChange }: SharingProps) {
         label="Shared context"
         value={shares ? 'on' : 'off'}
         onChange={(value) => onChange({ ...trial, sharing: (value === 'on') === ofProject ? undefined : value === 'on' })}
-        options={[
-          ['on', 'Sharing on', 'The model receives the blocks that agents share'],
-          ['off', 'Sharing off', 'The agent receives only its own prompt and memory'],
-        ]}
+        options={{
+          on: ['Sharing on', 'The model receives the blocks that agents share'],
+          off: ['Sharing off', 'The agent receives only its own prompt and memory'],
+        }}
       />
       {ofProject !== undefined && shares !== ofProject && (
         <Button small title="Change the setting of the project. A call can still choose otherwise." onClick={attempt(() => keep())}>

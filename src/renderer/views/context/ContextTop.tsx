@@ -37,10 +37,10 @@ export function ContextTop({ shown, reader, finding, onFind }: ContextTopProps) 
           label="How far back"
           value={stop === 'root' ? 'root' : 'compaction'}
           onChange={(value) => move({ stop: value === 'root' ? 'root' : undefined })}
-          options={[
-            ['compaction', 'As the model had it', 'From the last compaction on: what was sent to the model'],
-            ['root', 'Full history', 'From the first prompt on, across every compaction'],
-          ]}
+          options={{
+            compaction: ['As the model had it', 'From the last compaction on: what was sent to the model'],
+            root: ['Full history', 'From the first prompt on, across every compaction'],
+          }}
         />
         <span className="grow" />
         {draft && !draft.open && <Button small icon={Pencil} label="Continue the draft" onClick={openDraft} title="Go on with the edited prompt" />}

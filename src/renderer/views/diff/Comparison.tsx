@@ -39,10 +39,10 @@ export function Comparison({ project, a, b, diff }: { project: string; a: Contex
           label="Compared"
           value={tab}
           onChange={setTab}
-          options={[
-            ['context', 'Context'],
-            ['files', `Files ${differing ? say.exact(differing.length) : ''}`, 'The files that the branches left behind differently'],
-          ]}
+          options={{
+            context: 'Context',
+            files: [`Files ${differing ? say.exact(differing.length) : ''}`, 'The files that the branches left behind differently'],
+          }}
         />
         {tab === 'context' && <Switches layout={layout} onLayout={setLayout} />}
         <ExportComparison ids={[a, b]} />
@@ -131,19 +131,13 @@ function Switches({ layout, onLayout }: { layout: DiffLayout; onLayout: (layout:
         label="Range"
         value={stop === 'root' ? 'root' : 'compaction'}
         onChange={(value) => move({ stop: value === 'root' ? 'root' : undefined })}
-        options={[
-          ['compaction', 'As the model had it'],
-          ['root', 'Full history'],
-        ]}
+        options={{ compaction: 'As the model had it', root: 'Full history' }}
       />
       <Switch
         label="Layout"
         value={layout}
         onChange={onLayout}
-        options={[
-          ['split', 'Side by side'],
-          ['unified', 'One column'],
-        ]}
+        options={{ split: 'Side by side', unified: 'One column' }}
         icons={{ split: <Columns2 size={14} aria-hidden />, unified: <Rows2 size={14} aria-hidden /> }}
       />
     </>

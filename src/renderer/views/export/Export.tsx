@@ -32,10 +32,7 @@ export function ExportSheet({ commit, stop }: { commit: ContextId; stop: Stop })
           label="Range"
           value={choice.stop}
           onChange={(value) => choose({ stop: value })}
-          options={[
-            ['compaction', 'As the model had it'],
-            ['root', 'Full history'],
-          ]}
+          options={{ compaction: 'As the model had it', root: 'Full history' }}
         />
         <Answer query={formats} what="Cannot list the formats for this context" loading="Checking what each format can hold" lines={6}>
           {(all) => <Formats formats={all} chosen={format?.format} onChoose={(next) => choose({ format: next })} />}

@@ -33,10 +33,7 @@ export function HandoverView({ project }: { project: string }) {
           label="Map or form"
           value={shown}
           onChange={setShown}
-          options={[
-            ['map', 'Handovers', 'Handovers between agents'],
-            ['pack', 'Pack a box', 'Choose by hand what another agent receives'],
-          ]}
+          options={{ map: ['Handovers', 'Handovers between agents'], pack: ['Pack a box', 'Choose by hand what another agent receives'] }}
         />
         {shown === 'map' && query.data && (
           <span className="muted">

@@ -18,10 +18,10 @@ export function JobsView({ project }: { project: string }) {
           label="Jobs or rules"
           value={shown}
           onChange={(value) => go({ kinds: value === 'rules' ? 'rules' : undefined })}
-          options={[
-            ['jobs', 'Jobs', 'What models and agents carry out'],
-            ['rules', 'May start by itself', 'What starts without a click, and its limits'],
-          ]}
+          options={{
+            jobs: ['Jobs', 'What models and agents carry out'],
+            rules: ['May start by itself', 'What starts without a click, and its limits'],
+          }}
         />
       </div>
       {shown === 'rules' ? <Policies project={project} /> : <LiveJobs project={project} />}

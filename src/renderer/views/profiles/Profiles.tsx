@@ -17,10 +17,10 @@ export function ProfilesView({ project }: { project: string }) {
           label="Profiles or templates"
           value={shown}
           onChange={(value) => go({ kinds: value === 'templates' ? 'templates' : undefined })}
-          options={[
-            ['profiles', 'Profiles', 'The prompt, model and tools of a kind of agent'],
-            ['templates', 'Templates', 'Texts that agents start with, in versions'],
-          ]}
+          options={{
+            profiles: ['Profiles', 'The prompt, model and tools of a kind of agent'],
+            templates: ['Templates', 'Texts that agents start with, in versions'],
+          }}
         />
         <span className="grow" />
         <Button small icon={Plus} onClick={() => ask(shown === 'profiles' ? profileForm() : templateForm())}>

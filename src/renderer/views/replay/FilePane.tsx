@@ -52,10 +52,10 @@ export function FilePane({ commit, path, step, onGo, onClose }: FilePaneProps) {
           label="Change or content"
           value={shown}
           onChange={setShown}
-          options={[
-            ['change', 'Last change', 'What the last change up to this step did'],
-            ['content', 'Content', 'The file as the agent knew it at this step'],
-          ]}
+          options={{
+            change: ['Last change', 'What the last change up to this step did'],
+            content: ['Content', 'The file as the agent knew it at this step'],
+          }}
         />
         <IconButton small icon={X} label="Close the file" keys="Esc" onClick={onClose} />
       </header>

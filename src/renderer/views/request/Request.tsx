@@ -13,10 +13,10 @@ import { Parts } from './Parts';
 import { Summary } from './Summary';
 import { priceText } from './words';
 
-const modes = [
-  ['calls', 'Calls', 'The model calls of this context'],
-  ['parts', 'Prompts and tools', 'All system prompts and tool sets of the project'],
-] as const;
+const modes = {
+  calls: ['Calls', 'The model calls of this context'],
+  parts: ['Prompts and tools', 'All system prompts and tool sets of the project'],
+} as const;
 
 /** The model calls of a context, one of them in full; or all system prompts and tool sets of the project. */
 export function RequestView({ project }: { project: string }) {
@@ -195,11 +195,11 @@ function CallsBar({ total, calls, wanted, onWant, onJump, onChoose }: CallsBarPr
       <Switch
         label="Which calls"
         value={wanted.shown}
-        options={[
-          ['all', `All ${total}`],
-          ['misses', `Misses${countOf(counts.misses)}`, 'Calls that could not read what the call before left in the cache'],
-          ['jumps', `Large jumps${countOf(counts.jumps)}`, 'Calls whose input grew by 5,000 tokens or more'],
-        ]}
+        options={{
+          all: `All ${total}`,
+          misses: [`Misses${countOf(counts.misses)}`, 'Calls that could not read what the call before left in the cache'],
+          jumps: [`Large jumps${countOf(counts.jumps)}`, 'Calls whose input grew by 5,000 tokens or more'],
+        }}
         onChange={(shown) => onWant({ ...wanted, shown })}
       />
       <IconButton icon={ChevronUp} label="Previous miss" keys="Shift+M" disabled={counts.misses === 0} onClick={() => onJump(isMiss, -1)} />

@@ -39,16 +39,7 @@ export function ImportSheet({ onClose }: { onClose: () => void }) {
         change.
       </p>
       <div className="row wrap">
-        <Switch
-          label="Kind of text"
-          value={kind}
-          onChange={setKind}
-          options={[
-            ['any', 'Detect'],
-            ['github', 'GitHub JSON'],
-            ['markdown', 'Task list'],
-          ]}
-        />
+        <Switch label="Kind of text" value={kind} onChange={setKind} options={{ any: 'Detect', github: 'GitHub JSON', markdown: 'Task list' }} />
         <label className="button small import-file">
           <FileText size={14} aria-hidden />
           Choose a file…

@@ -80,11 +80,11 @@ function ToolBar({ shown, facets, onOpen }: { shown: TicketsAs; facets: Facets; 
         label="Tickets as"
         value={shown}
         onChange={(as) => go({ tickets: as === 'board' ? undefined : as })}
-        options={[
-          ['board', 'Board'],
-          ['list', 'List'],
-          ['waiting', waiting > 0 ? `Waiting ${say.exact(waiting)}` : 'Waiting', 'Who should start what, from which context'],
-        ]}
+        options={{
+          board: 'Board',
+          list: 'List',
+          waiting: [waiting > 0 ? `Waiting ${say.exact(waiting)}` : 'Waiting', 'Who should start what, from which context'],
+        }}
       />
       <span className="grow" />
       <Actor people={people} />

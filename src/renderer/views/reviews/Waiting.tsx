@@ -34,10 +34,7 @@ export function Waiting({ revision }: { revision: string }) {
                 label="Which"
                 value={all ? 'all' : 'open'}
                 onChange={(which) => setAll(which === 'all')}
-                options={[
-                  ['open', 'Waiting'],
-                  ['all', 'All', 'Includes starts that are done, dismissed or no longer needed'],
-                ]}
+                options={{ open: 'Waiting', all: ['All', 'Includes starts that are done, dismissed or no longer needed'] }}
               />
             </header>
             {shown.length === 0 ? (

@@ -56,10 +56,7 @@ function TurnRun({ project, turnId }: { project: string; turnId: ContextId }) {
               label="Turns to run"
               value={what}
               onChange={(value) => move({ runs: value === 'after' ? 'after' : undefined })}
-              options={[
-                ['turn', 'This turn'],
-                ['after', 'Later turns', 'What if: send the prompts of the original’s later turns on this branch'],
-              ]}
+              options={{ turn: 'This turn', after: ['Later turns', 'What if: send the prompts of the original’s later turns on this branch'] }}
             />
             {what === 'turn' && (
               <Button small aria-pressed={showsRequest} onClick={() => setShowsRequest(!showsRequest)}>

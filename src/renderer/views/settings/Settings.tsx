@@ -72,11 +72,7 @@ function Appearance() {
         <Switch
           label="Theme"
           value={theme}
-          options={[
-            ['system', 'As the system'],
-            ['light', 'Light'],
-            ['dark', 'Dark'],
-          ]}
+          options={{ system: 'As the system', light: 'Light', dark: 'Dark' }}
           onChange={(choice) => setLook({ theme: choice })}
         />
       </Setting>
@@ -84,10 +80,7 @@ function Appearance() {
         <Switch
           label="Contrast"
           value={contrast}
-          options={[
-            ['system', 'As the system'],
-            ['more', 'High'],
-          ]}
+          options={{ system: 'As the system', more: 'High' }}
           onChange={(choice) => setLook({ contrast: choice })}
         />
       </Setting>

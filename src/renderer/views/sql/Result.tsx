@@ -41,17 +41,7 @@ export function Result({ answer, project, sql, onMore }: ResultProps) {
             onChange={setColumn}
           />
         )}
-        {chart && rows.length > 0 && (
-          <Switch
-            label="Show the result as"
-            value={as}
-            options={[
-              ['table', 'Table'],
-              ['chart', 'Chart'],
-            ]}
-            onChange={setAs}
-          />
-        )}
+        {chart && rows.length > 0 && <Switch label="Show the result as" value={as} options={{ table: 'Table', chart: 'Chart' }} onChange={setAs} />}
       </div>
       {rows.length === 0 ? (
         <Empty title="No rows">The statement is right, and nothing matches it.</Empty>

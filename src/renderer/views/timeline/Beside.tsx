@@ -9,11 +9,11 @@ import { AgentMind } from './AgentMind';
 import { Reader } from './Reader';
 import type { SpaceData } from './space';
 
-const sides = [
-  ['reads', 'What it reads', 'The timeline that an agent reads'],
-  ['mind', 'Agent', 'Goals, memories, plans, runs and waits of an agent'],
-  ['members', 'Members', 'Who is in the space'],
-] as const;
+const sides = {
+  reads: ['What it reads', 'The timeline that an agent reads'],
+  mind: ['Agent', 'Goals, memories, plans, runs and waits of an agent'],
+  members: ['Members', 'Who is in the space'],
+} as const;
 
 /** The messages in a history without a setting of the project. */
 const defaultBudget = 50;
@@ -98,7 +98,7 @@ function Reads({ space, data, queryKey, pointed, onPoint, onChange, agents, read
 /** The pane beside the chat: the timeline that an agent reads, its goals, memories and plans, or the members. */
 export function Beside({ project, space, known, data, queryKey, pointed, onPoint, nameOf, onChange }: BesideProps) {
   const agents = space.members.filter(({ type }) => type === 'agent');
-  const [side, setSide] = useState<(typeof sides)[number][0]>('reads');
+  const [side, setSide] = useState<keyof typeof sides>('reads');
   const [given, setReader] = useState<string>();
   const reader = given ?? (agents[0] && `agent ${agents[0].entityId}`);
   const [form, id = ''] = reader?.split(' ', 2) ?? [];

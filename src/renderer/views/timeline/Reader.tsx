@@ -35,10 +35,10 @@ export function Reader({ rendered, input, call, pointed, onPoint }: ReaderProps)
           label="Form"
           value={form}
           onChange={setForm}
-          options={[
-            ['text', 'Text', 'The system prompt, including the history'],
-            ['messages', 'Messages', call ? 'The messages and tools of the next call, as they are sent' : 'The same as messages with roles'],
-          ]}
+          options={{
+            text: ['Text', 'The system prompt, including the history'],
+            messages: ['Messages', call ? 'The messages and tools of the next call, as they are sent' : 'The same as messages with roles'],
+          }}
         />
         <span className="muted ellipsis grow">
           <Estimate of={tokens} />

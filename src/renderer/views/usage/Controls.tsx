@@ -1,13 +1,14 @@
 import { useState } from 'react';
 import { Button, ChipMenu, Input, Switch, say, sending } from '../../parts';
 import type { SessionFact } from './facts';
-import { isDay, lengths, rangeWords } from './ranges';
+import { isDay, rangeWords } from './ranges';
 import { choose, setGroup, setMeasure, setRange, type UsageSelection } from './selection';
 import { groupings, type Slices, type UsageFacet } from './slices';
-import { countValues, measures } from './sums';
+import { countValues } from './sums';
 import { groupName, groupWords, measureNames } from './words';
 
 const facetLabels = { agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines', branch: 'Branches' } as const;
+const rangeNames = { 7: '7 days', 30: '30 days', 90: '90 days', all: 'All', custom: 'Custom' };
 
 /** The range, and the facets with the number of sessions of each value. `inRange` has the slices of the range before any facet is applied. */
 export function Controls(props: { selection: UsageSelection; inRange: Slices; sessions: ReadonlyMap<string, SessionFact> }) {
@@ -21,7 +22,7 @@ export function Controls(props: { selection: UsageSelection; inRange: Slices; se
         <Switch
           label="Range"
           value={custom ? 'custom' : (named ?? 'custom')}
-          options={[...lengths.map((days) => [days as string, `${days} days`] as const), ['all', 'All'], ['custom', 'Custom']]}
+          options={rangeNames}
           onChange={(value) => {
             setCustom(value === 'custom');
             if (value !== 'custom') setRange(value === '90' ? undefined : value);
@@ -53,13 +54,18 @@ export function Controls(props: { selection: UsageSelection; inRange: Slices; se
         <Switch
           label="Bars show"
           value={measure}
-          options={measures.filter((one) => !isTool || one === 'errors' || one === 'time').map((one) => [one, measureNames[one]])}
+          options={isTool ? { errors: measureNames.errors, time: measureNames.time } : measureNames}
           onChange={setMeasure}
         />
         <span className="grow" />
         <span className="row shrinks">
           <span className="muted small nowrap">Group by</span>
-          <Switch label="Group by" value={group} options={groupings.map((one) => [one, groupWords[one][0]])} onChange={setGroup} />
+          <Switch
+            label="Group by"
+            value={group}
+            options={Object.fromEntries(groupings.map((one) => [one, groupWords[one][0]]))}
+            onChange={setGroup}
+          />
         </span>
       </div>
     </>

@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
 /** The ranges that have a button: numbers of days that end today. */
-export const lengths = ['7', '30', '90'] as const;
+const lengths = ['7', '30', '90'] as const;
 
 const dayNumber = (day: string): number => Math.floor(Date.parse(`${day}T00:00:00Z`) / dayMs);
 const dayOf = (number: number): string => new Date(number * dayMs).toISOString().slice(0, 10);
