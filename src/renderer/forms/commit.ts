@@ -1,7 +1,7 @@
 import type { Commit, ContextId, Policy } from '../../core/contract/index.js';
 import { api } from '../client';
-import { notifyProblem, say } from '../parts';
-import { bytesIn, copy, download, type FormSpec, givenIn, localTime, notify, numberIn, openContext, refreshProject, textIn, timeIn } from '../state';
+import { notifyProblem, reloadAndSay, say } from '../parts';
+import { bytesIn, copy, download, type FormSpec, givenIn, localTime, notify, numberIn, openContext, textIn, timeIn } from '../state';
 import { modelField, providerOptions } from './options';
 
 type Named = Pick<Commit, 'id'>;
@@ -20,9 +20,7 @@ export async function tagsForm({ id }: Named): Promise<FormSpec> {
         .split(',')
         .map((tag) => tag.trim());
       await api.context.update({ id, tags: given.filter((tag) => tag !== '') });
-      await refreshProject();
-      const undo = (): void => void api.context.update({ id, tags }).then(refreshProject, notifyProblem);
-      notify('Tags saved', { name: 'Undo', act: undo });
+      await reloadAndSay('Tags saved', () => api.context.update({ id, tags }));
     },
   };
 }
@@ -63,8 +61,7 @@ export async function retentionForm({ id }: Named): Promise<FormSpec> {
         policy,
         ...(policy === 'ephemeral' && hours !== undefined && { ttlSeconds: Math.round(hours * 3_600) }),
       });
-      await refreshProject();
-      notify(`The object is kept: ${policyNames[policy].toLowerCase()}`);
+      await reloadAndSay(`The object is kept: ${policyNames[policy].toLowerCase()}`);
     },
   };
 }
@@ -95,8 +92,7 @@ export const summaryForm = (id: ContextId): FormSpec => ({
 async function finish(stream: Awaited<ReturnType<typeof api.context.summarize>>): Promise<void> {
   let step = await stream.next();
   for (; !step.done; step = await stream.next()) notify(`Summaries: ${say.exact(step.value.done)} of ${say.exact(step.value.total)}`);
-  await refreshProject();
-  notify(`Summaries written: ${say.exact(step.value.summarized)}`);
+  await reloadAndSay(`Summaries written: ${say.exact(step.value.summarized)}`);
 }
 
 /** Assembles a context from a chosen beginning as one object, which files, tickets and programs can name. */

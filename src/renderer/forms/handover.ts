@@ -1,6 +1,6 @@
 import type { AgentTurn, Strategy } from '../../core/contract/index.js';
 import { api } from '../client';
-import { notifyProblem, say } from '../parts';
+import { notifyProblem, reloadAndSay, say } from '../parts';
 import {
   ask,
   FieldError,
@@ -256,7 +256,6 @@ export const registerForm = (): FormSpec => ({
       profileName: givenIn(values, 'profileName'),
       contextId: givenIn(values, 'contextId') as never,
     });
-    await refreshProject();
-    notify('Agent registered');
+    await reloadAndSay('Agent registered');
   },
 });

@@ -1,6 +1,6 @@
 import type { Card } from '../../core/contract/index.js';
 import { api } from '../client';
-import { type FormSpec, type FormStart, type FormValues, givenIn, go, notify, objectIn, refreshProject, textIn } from '../state';
+import { type FormSpec, type FormStart, type FormValues, givenIn, objectIn, reloadAndOpen, textIn } from '../state';
 import { modelField } from './options';
 
 /** The words of a text that are separated by commas or spaces. */
@@ -109,8 +109,6 @@ export const profileForm = (card?: Card, name?: string): FormSpec => ({
       name: textIn(values, 'name'),
       card: { type: 'sys.profile', content: { kind: 'json', data: profileIn(values) } },
     });
-    await refreshProject();
-    go({ view: 'profiles', profile: saved.name });
-    notify(card ? 'Saved the next version' : 'Profile created');
+    await reloadAndOpen({ view: 'profiles', profile: saved.name }, card ? 'Saved the next version' : 'Profile created');
   },
 });

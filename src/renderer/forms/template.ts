@@ -1,5 +1,5 @@
 import { api } from '../client';
-import { type FormSpec, givenIn, go, notify, refreshProject, textIn } from '../state';
+import { type FormSpec, givenIn, reloadAndOpen, textIn } from '../state';
 
 const templateOptions = async () => [...new Set((await api.template.list({})).map(({ name }) => name))].map((name) => ({ value: name, name }));
 
@@ -18,9 +18,7 @@ export const templateForm = (name = '', text = ''): FormSpec => ({
   submit: async (values) => {
     const [name, text, contentType] = [textIn(values, 'name'), textIn(values, 'text'), givenIn(values, 'contentType')];
     const made = await api.template.put({ name, text, contentType });
-    await refreshProject();
-    go({ view: 'profiles', kinds: 'templates', template: made.template });
-    notify(`Stored ${made.template}`);
+    await reloadAndOpen({ view: 'profiles', kinds: 'templates', template: made.template }, `Stored ${made.template}`);
   },
 });
 

@@ -1,17 +1,13 @@
 import { type AgentTurn, endStatuses } from '../../core/contract/index.js';
 import { api } from '../client';
-import { type FormSpec, givenIn, notify, objectIn, refreshProject, textIn } from '../state';
+import { reloadAndSay } from '../parts';
+import { type FormSpec, givenIn, objectIn, textIn } from '../state';
 import { cardFields, cardIn, newCard } from './card';
 
 /** The steps of a turn by hand. Each names the epoch that the window shows, so that one for an earlier epoch is refused. */
 export type TurnStep = 'write' | 'suspend' | 'answer' | 'submit' | 'finish';
 
 const of = ({ agentTurnId, turnEpoch }: AgentTurn) => ({ agentTurnId, ...(turnEpoch !== null && { turnEpoch }) });
-
-const said = async (notice: string): Promise<void> => {
-  await refreshProject();
-  notify(notice);
-};
 
 const steps: Readonly<Partial<Record<AgentTurn['status'], readonly TurnStep[]>>> = {
   running: ['write', 'suspend', 'submit', 'finish'],
@@ -33,7 +29,7 @@ export const stepNames: Readonly<Record<TurnStep, string>> = {
 /** Begins a dispatched turn. */
 export async function beginTurn(turn: AgentTurn): Promise<void> {
   await api.agent.begin(of(turn));
-  await said('The turn began. Its input is fixed from now on.');
+  await reloadAndSay('The turn began. Its input is fixed from now on.');
 }
 
 const stepForms: Readonly<Record<TurnStep, (turn: AgentTurn, draft: string) => FormSpec>> = {
@@ -46,7 +42,7 @@ const stepForms: Readonly<Record<TurnStep, (turn: AgentTurn, draft: string) => F
     draft,
     submit: async (values) => {
       await api.agent.write({ ...of(turn), cards: [cardIn(values)] });
-      await said('Card written');
+      await reloadAndSay('Card written');
     },
   }),
   suspend: (turn) => ({
@@ -56,7 +52,7 @@ const stepForms: Readonly<Record<TurnStep, (turn: AgentTurn, draft: string) => F
     action: 'Suspend',
     submit: async (values) => {
       await api.agent.suspend({ ...of(turn), toolCallIds: textIn(values, 'toolCallIds').split(/[\s,]+/) });
-      await said('The turn waits for the results');
+      await reloadAndSay('The turn waits for the results');
     },
   }),
   answer: (turn, draft) => ({
@@ -68,7 +64,7 @@ const stepForms: Readonly<Record<TurnStep, (turn: AgentTurn, draft: string) => F
     draft,
     submit: async (values) => {
       const { turn: after } = await api.agent.answer({ ...of(turn), card: cardIn(values) });
-      await said(after.status === 'suspended' ? `Answered. ${after.waiting?.length ?? 0} more to come.` : 'Answered. The turn continues.');
+      await reloadAndSay(after.status === 'suspended' ? `Answered. ${after.waiting?.length ?? 0} more to come.` : 'Answered. The turn continues.');
     },
   }),
   submit: (turn, draft) => ({
@@ -87,7 +83,7 @@ const stepForms: Readonly<Record<TurnStep, (turn: AgentTurn, draft: string) => F
         toolCallId: textIn(values, 'toolCallId'),
         args: objectIn(values, 'args') ?? {},
       });
-      await said(
+      await reloadAndSay(
         complete ? 'The result is complete. The turn has ended.' : `The result is not complete: ${cards.length} card explains what is missing.`,
       );
     },
@@ -104,7 +100,7 @@ const stepForms: Readonly<Record<TurnStep, (turn: AgentTurn, draft: string) => F
     submit: async (values) => {
       const status = textIn(values, 'status') as (typeof endStatuses)[number];
       await api.agent.finish({ ...of(turn), status, error: givenIn(values, 'error') });
-      await said('The turn has ended');
+      await reloadAndSay('The turn has ended');
     },
   }),
 };

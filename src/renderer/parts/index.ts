@@ -29,7 +29,7 @@ export { Markdown } from './Markdown';
 export { CardButton, ChipMenu, MenuButton, type MenuEntry, RemoveButton, runByKey, WithContextMenu } from './Menu';
 export { AgentMark, agentName, ExperimentalMark, Gauge, Proof } from './marks';
 export * as say from './numbers';
-export { attempt, describeProblem, notifyProblem } from './problem';
+export { attempt, describeProblem, notifyProblem, reloadAndSay } from './problem';
 export { inFolder, repositoryName, repositoryNames, shortPaths } from './repository';
 export { SentCall, SentMessages, type ShownCall } from './SentCall';
 export { Answer, Empty, Failure, Loading, ProblemLine, TaskProblem, Unread } from './states';

@@ -1,10 +1,10 @@
 import { Check, UserCheck } from 'lucide-react';
 import type { Job, Received as Sent } from '../../core/contract/index.js';
 import { api } from '../client';
-import { go, notify, refreshProject, useProjectQuery } from '../state';
+import { go, useProjectQuery } from '../state';
 import { Button, LinkButton } from './buttons';
 import { when } from './numbers';
-import { attempt } from './problem';
+import { attempt, reloadAndSay } from './problem';
 import { jobStatusWords } from './words';
 
 const maxShown = 5;
@@ -42,8 +42,7 @@ export function Received({ received, what }: { received: Sent | undefined; what:
   const sender = `${received.name ?? 'An unknown sender'}${received.isLink ? ' (share link)' : ''}`;
   const allow = async (work: () => Promise<unknown>, said: string): Promise<void> => {
     await work();
-    await refreshProject();
-    notify(said);
+    await reloadAndSay(said);
   };
   return (
     <p className="received row wrap">

@@ -1,5 +1,5 @@
 import { ORPCError } from '@orpc/client';
-import { notify } from '../state';
+import { notify, refreshProject } from '../state';
 
 /** An error as shown to the user: a message, and details for a bug report. */
 export interface ShownProblem {
@@ -43,3 +43,9 @@ export const notifyProblem = (error: unknown): void => notify(describeProblem(er
 
 /** The handler of a button whose action may fail: a notification then says why. */
 export const attempt = (act: () => Promise<unknown>) => (): void => void act().catch(notifyProblem);
+
+/** Makes lists reload after a change, and says what was done. `undo` takes the change back. */
+export async function reloadAndSay(notice: string, undo?: () => Promise<unknown>): Promise<void> {
+  await refreshProject();
+  notify(notice, undo && { name: 'Undo', act: attempt(() => undo().then(refreshProject)) });
+}

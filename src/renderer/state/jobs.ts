@@ -1,18 +1,14 @@
 import type { JobEvent } from '../../core/contract/index.js';
 import { api } from '../client';
-import { go } from './navigation';
-import { refreshProject } from './project';
+import { refreshProject, reloadAndOpen } from './project';
 import { notify } from './ui';
 
 /** Starts a job and shows it. The job continues if the window stops reading its events. */
 export async function startJob(input: Parameters<typeof api.runner.start>[0]): Promise<void> {
   const stream = await api.runner.start(input);
   const first = await stream.next();
-  const jobId = first.done ? first.value.jobId : first.value.jobId;
   void stream.return?.(undefined as never).catch(() => {});
-  await refreshProject();
-  go({ view: 'jobs', job: jobId });
-  notify('The job runs. You can leave this page.');
+  await reloadAndOpen({ view: 'jobs', job: first.value.jobId }, 'The job runs. You can leave this page.');
 }
 
 /** Starts the tries of a context, and shows the first try. A notice reports the scores after all tries have ended. */
@@ -29,9 +25,7 @@ export async function repeatJob(input: Parameters<typeof api.runner.repeat>[0]):
     notify(scored.length === 0 ? ended : `${ended} ${scored.filter(({ score }) => score === 1).length} of ${scored.length} passed the check.`);
     await refreshProject();
   })().catch(() => notify('The tries were stopped. See Jobs.'));
-  await refreshProject();
-  go({ view: 'jobs', job: first.value.jobId });
-  notify('The tries run. You can leave this page.');
+  await reloadAndOpen({ view: 'jobs', job: first.value.jobId }, 'The tries run. You can leave this page.');
 }
 
 /** A line of a job's stream: pieces of one text are joined. */

@@ -1,7 +1,9 @@
 import { create } from 'zustand';
 import type { ProjectInfo } from '../../core/contract/index.js';
 import { api, type Client } from '../client';
-import { route } from './navigation';
+import { go, route } from './navigation';
+import type { Route } from './route';
+import { notify } from './ui';
 
 export type ProjectState =
   | { readonly phase: 'none' }
@@ -42,6 +44,13 @@ export async function refreshProject(): Promise<void> {
   useProject.setState((old) =>
     old.state.phase === 'open' && old.state.dir === state.dir ? { state: { ...old.state, info }, revision: old.revision + 1 } : old,
   );
+}
+
+/** Makes lists reload after a change, opens what it made, and says what was done. */
+export async function reloadAndOpen(place: Partial<Route>, notice: string): Promise<void> {
+  await refreshProject();
+  go(place);
+  notify(notice);
 }
 
 /** Reloads if another process changed the project. Called when the window receives the focus. */

@@ -27,7 +27,7 @@ import {
 import { type Commit, type ContextId, commitLink, type GraphRow } from '../../core/contract/index.js';
 import { api } from '../client';
 import { materializeForm, resolveForm, retentionForm, runForm, shareForm, sourceForm, summaryForm, tagsForm } from '../forms';
-import { agents, attempt, findAgent, type MenuEntry, notifyProblem } from '../parts';
+import { agents, attempt, findAgent, type MenuEntry, notifyProblem, reloadAndSay } from '../parts';
 import {
   ask,
   copy,
@@ -127,9 +127,8 @@ async function renameBranch(commit: ContextId, title: string | null): Promise<vo
   const { branch } = await api.session.place({ id: commit });
   const before = branch.named ? branch.title : null;
   await api.branch.rename({ commit, title });
-  await refreshProject();
-  const undo = (): void => done(api.branch.rename({ commit, title: before }));
-  notify(title === null ? 'Took the name of the branch away' : `Named the branch “${title}”`, { name: 'Undo', act: undo });
+  const said = title === null ? 'Took the name of the branch away' : `Named the branch “${title}”`;
+  await reloadAndSay(said, () => api.branch.rename({ commit, title: before }));
 }
 
 const archiveBranch = (commit: ContextId): void => removeBranch(commit, 'Archived', (archived) => api.branch.archive({ commit, archived }));

@@ -19,7 +19,7 @@ import {
   ToolView,
   useVirtualRows,
 } from '../../parts';
-import { go, notify, refreshProject, useProjectQuery } from '../../state';
+import { go, reloadAndOpen, useProjectQuery } from '../../state';
 import { CardLine } from './CardList';
 import { type CardBlock, joinCards } from './cards';
 import { appendForm, branchForm, newCardForm, open, replaceForm } from './forms';
@@ -162,7 +162,5 @@ function CardsOfBox({ box, cards }: { box: Box; cards: readonly Card[] }) {
 
 async function commitBox(box: Box): Promise<void> {
   const commit = await api.box.commit({ boxId: box.boxId, parent: null });
-  await refreshProject();
-  go({ view: 'context', commit: commit.id, entry: undefined });
-  notify('Created the first commit of a new chain');
+  await reloadAndOpen({ view: 'context', commit: commit.id, entry: undefined }, 'Created the first commit of a new chain');
 }

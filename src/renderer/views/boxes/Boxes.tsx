@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ContextId } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { attempt, Button, Empty, MenuButton, type MenuEntry, Switch, say } from '../../parts';
-import { notify, openBox, refreshProject, useNavigation, useProject } from '../../state';
+import { reloadAndOpen, useNavigation, useProject } from '../../state';
 import { BoxList } from './BoxList';
 import { BoxPane } from './BoxPane';
 import { CardList } from './CardList';
@@ -78,7 +78,5 @@ function NothingYet() {
 
 async function createBox(id: ContextId): Promise<void> {
   const box = await api.box.fromContext({ id });
-  await refreshProject();
-  openBox(box.boxId);
-  notify(`Created a box with ${say.plural(box.cardIds.length, 'card')}`);
+  await reloadAndOpen({ view: 'boxes', box: box.boxId, card: undefined }, `Created a box with ${say.plural(box.cardIds.length, 'card')}`);
 }

@@ -1,14 +1,8 @@
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { cardFields, cardIn, cardOptions, newCard, valuesOfCard } from '../../forms';
-import { attempt, say } from '../../parts';
-import { ask, type FormSpec, type FormValues, givenIn, go, notify, picksIn, refreshProject } from '../../state';
-
-const shown = async (place: { readonly box?: string; readonly card?: string | undefined }, notice: string): Promise<void> => {
-  await refreshProject();
-  go({ view: 'boxes', ...place });
-  notify(notice);
-};
+import { attempt, reloadAndSay, say } from '../../parts';
+import { ask, type FormSpec, type FormValues, givenIn, notify, picksIn, refreshProject, reloadAndOpen } from '../../state';
 
 /** Writes a new card, optionally into a box. */
 export const newCardForm = (box?: Box): FormSpec => ({
@@ -23,7 +17,7 @@ export const newCardForm = (box?: Box): FormSpec => ({
   submit: async (values) => {
     const card = await api.card.add({ card: cardIn(values) });
     if (box) await api.box.append({ boxId: box.boxId, cardIds: [card.cardId] });
-    await shown({ card: card.cardId }, box ? 'Card written and added to the box' : 'Card written');
+    await reloadAndOpen({ view: 'boxes', card: card.cardId }, box ? 'Card written and added to the box' : 'Card written');
   },
 });
 
@@ -37,7 +31,7 @@ export const editCardForm = (card: Card): FormSpec => ({
   draft: `edit ${card.cardId}`,
   submit: async (values) => {
     await api.card.add({ card: { ...cardIn(values, card.metadata), cardId: card.cardId, createdAt: card.createdAt } });
-    await shown({ card: card.cardId }, 'Card saved');
+    await reloadAndOpen({ view: 'boxes', card: card.cardId }, 'Card saved');
   },
 });
 
@@ -66,7 +60,7 @@ const cardsForm = ({ write, done, ...form }: CardsForm): FormSpec => ({
   ...form,
   submit: async (values) => {
     const { boxId, cardIds } = await write(picksIn(values, 'cardIds'), values);
-    await shown({ box: boxId, card: undefined }, done(say.plural(cardIds.length, 'card')));
+    await reloadAndOpen({ view: 'boxes', box: boxId, card: undefined }, done(say.plural(cardIds.length, 'card')));
   },
 });
 
@@ -130,8 +124,7 @@ export const removeCard = (card: Card): (() => void) =>
 export const restoreCard = ({ deletedAt: _, ...card }: Card): (() => void) =>
   attempt(async () => {
     await api.card.add({ card });
-    await refreshProject();
-    notify('Card restored');
+    await reloadAndSay('Card restored');
   });
 
 /** Opens a form. */

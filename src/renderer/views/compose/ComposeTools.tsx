@@ -2,7 +2,7 @@ import { Archive, Braces, RotateCcw, Scissors, Send } from 'lucide-react';
 import { type ContextId, type Wire, wires } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { attempt, Button, IconButton, Input, MenuButton, Select, Switch, say } from '../../parts';
-import { copy, go, notify, refreshProject, useQuery } from '../../state';
+import { copy, notify, refreshProject, reloadAndOpen, useQuery } from '../../state';
 import { processNames } from './layers';
 import { asRecorded, type Trial, trialInput } from './trial';
 
@@ -73,9 +73,8 @@ async function compactHere(commit: ContextId, provider: string | undefined): Pro
   if (provider) notify('The model is writing a summary…');
   const made = await api.compose.compact({ id: commit, ...(provider && { provider }) });
   if (!made.commit) return notify('Nothing to compact: the context contains only the most recent messages');
-  await refreshProject();
-  go({ view: 'context', commit: made.commit.id, entry: undefined });
-  notify(`Compacted ${say.plural(made.compaction.removed, 'message')} on a new branch`);
+  const place = { view: 'context', commit: made.commit.id, entry: undefined } as const;
+  await reloadAndOpen(place, `Compacted ${say.plural(made.compaction.removed, 'message')} on a new branch`);
 }
 
 /** Whether agents get the shared blocks: the setting of the project, or another choice for this trial. */

@@ -2,7 +2,7 @@ import { Package } from 'lucide-react';
 import { useDeferredValue } from 'react';
 import { api } from '../../client';
 import { Answer, attempt, Button, describeProblem, Empty, ProblemLine, say } from '../../parts';
-import { notify, openBox, refreshProject, useProject, useQuery } from '../../state';
+import { reloadAndOpen, useProject, useQuery } from '../../state';
 import { type PackForm, type PackFormInput, readForm } from './form';
 import { Packed } from './Packed';
 
@@ -52,7 +52,5 @@ export function PackPreview({ project, form }: { project: string; form: PackForm
 
 async function createBox(input: PackFormInput): Promise<void> {
   const { contextBoxId, attachedCardIds } = await api.handover.pack(input);
-  await refreshProject();
-  openBox(contextBoxId);
-  notify(`Created a box with ${say.plural(attachedCardIds.length, 'card')}`);
+  await reloadAndOpen({ view: 'boxes', box: contextBoxId, card: undefined }, `Created a box with ${say.plural(attachedCardIds.length, 'card')}`);
 }

@@ -1,8 +1,8 @@
 import { Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../client';
-import { Answer, Button, commitName, Facts, IconButton, notifyProblem, say, sending, TextArea } from '../../parts';
-import { notify, refreshProject, type ShownCommit, useProject, useQuery } from '../../state';
+import { Answer, Button, commitName, Facts, IconButton, notifyProblem, reloadAndSay, say, sending, TextArea } from '../../parts';
+import { type ShownCommit, useProject, useQuery } from '../../state';
 
 /** The name of the commit, which people can edit: its summary, or that of the edited prompt that it answers. */
 export function SummaryField({ commit }: { commit: ShownCommit }) {
@@ -13,9 +13,7 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
   const save = async () => {
     await api.context.update({ id, summary: text });
     setEditing(false);
-    await refreshProject();
-    const undo = (): void => void api.context.update({ id, summary }).then(refreshProject, notifyProblem);
-    notify('Renamed the commit', { name: 'Undo', act: undo });
+    await reloadAndSay('Renamed the commit', () => api.context.update({ id, summary }));
   };
   if (!editing) {
     return (

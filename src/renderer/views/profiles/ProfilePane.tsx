@@ -2,7 +2,7 @@ import { Pencil, Play, RotateCcw, ShieldCheck, Trash2 } from 'lucide-react';
 import type { Box, Card } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { askToLaunch, profileData, profileForm, readTarget, ruleForm } from '../../forms';
-import { Answer, attempt, Button, Facts, Fold, IconButton, LinkButton, say } from '../../parts';
+import { Answer, attempt, Button, Facts, Fold, IconButton, LinkButton, reloadAndSay, say } from '../../parts';
 import { ask, go, notify, openBox, refreshProject, useProjectQuery } from '../../state';
 
 interface Version {
@@ -116,6 +116,5 @@ async function deleteProfile(name: string): Promise<void> {
 
 async function restore(name: string, card: Card): Promise<void> {
   await api.profile.put({ name, card: { type: 'sys.profile', content: card.content } });
-  await refreshProject();
-  notify('Restored as the next version');
+  await reloadAndSay('Restored as the next version');
 }

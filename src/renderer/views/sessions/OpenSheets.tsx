@@ -2,8 +2,8 @@ import { FileInput, FolderPlus, FolderSearch } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, type Icon, Input, notifyProblem, Sheet, sending, TaskProblem } from '../../parts';
-import { choosePaths, dismiss, isDesktop, notify, refreshProject, useTask } from '../../state';
+import { Button, type Icon, Input, reloadAndSay, Sheet, sending, TaskProblem } from '../../parts';
+import { choosePaths, dismiss, isDesktop, useTask } from '../../state';
 import { importPaths, showProject } from './act';
 
 /** Creates a project in a typed folder and opens it. */
@@ -98,8 +98,7 @@ export function SessionSheet({ session, what }: { session: SessionRow; what: key
       onLine={async (text) => {
         await set({ title: text || null, tags: namesIn(text) });
         dismiss();
-        await refreshProject();
-        notify(said, { name: 'Undo', act: () => void set(session).then(refreshProject, notifyProblem) });
+        await reloadAndSay(said, () => set(session));
       }}
     >
       {hint}
