@@ -1,6 +1,8 @@
-import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { useEffect, useMemo } from 'react';
+import { create } from 'zustand';
 import type { ContextId, GraphMap, GraphRow, RowFacts } from '../../core/contract/index.js';
 import { api } from '../client';
+import { useNavigation } from './navigation';
 import { useProject } from './project';
 import { useProjectQuery } from './query';
 import { createRanges, type Ranges, useRanges } from './ranges';
@@ -29,8 +31,18 @@ export function chainOf(project: string, session: string | undefined, revision: 
   return current.rows;
 }
 
+/** The rows of a chain. Those of a short one are loaded in the background. `version` changes whenever they do. */
+export function useChain(project: string, session: string | undefined): { readonly rows: Ranges<GraphRow>; readonly version: number } {
+  const revision = useProject((state) => state.revision);
+  const rows = useRanges(chainOf(project, session, revision));
+  const version = rows.version();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives requests the next one
+  useEffect(() => readOn(rows), [rows, version]);
+  return { rows, version };
+}
+
 /** Loads the next page of a chain that is short enough to be loaded completely. */
-export function readOn(rows: Ranges<GraphRow>): void {
+function readOn(rows: Ranges<GraphRow>): void {
   const total = rows.total();
   if (total !== undefined && total > wholeChainLimit) return;
   let known = 0;
@@ -98,13 +110,10 @@ function gatherFacts(rows: Ranges<GraphRow>): ChainFacts {
   return { subagentOfCall, callOfSubagent, summaries, forks, forksAfter };
 }
 
-/** The chain facts of a project; its chain is loaded in the background. */
-export function useChainFacts(project: string, session: string | undefined): ChainFacts {
-  const revision = useProject((state) => state.revision);
-  const rows = useRanges(chainOf(project, session, revision));
-  const version = rows.version();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives requests the next one
-  useEffect(() => readOn(rows), [rows, version]);
+/** The chain facts of the chosen session of a project, or of all sessions. */
+export function useChainFacts(project: string): ChainFacts {
+  const session = useNavigation(({ route }) => route.session);
+  const { rows, version } = useChain(project, session);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content of `rows` changes with its version
   return useMemo(() => gatherFacts(rows), [rows, version]);
 }
@@ -113,7 +122,7 @@ export function useChainFacts(project: string, session: string | undefined): Cha
 const knownFacts = new Map<string, RowFacts>();
 /** Commits whose facts are loading, so that new rows do not request them again. */
 const askedFacts = new Set<string>();
-const factListeners = new Set<() => void>();
+const useKnownFacts = create(() => ({ count: 0 }));
 const none: ReadonlyMap<ContextId, RowFacts> = new Map();
 
 const factsName = (project: string, id: ContextId): string => `${project}\n${id}`;
@@ -125,17 +134,12 @@ async function askFacts(project: string, ids: readonly ContextId[]): Promise<voi
   const loaded = await api.turn.facts({ ids: missing }).catch(() => []);
   for (const facts of loaded) knownFacts.set(factsName(project, facts.id), facts);
   for (const id of missing) askedFacts.delete(factsName(project, id));
-  if (loaded.length > 0) for (const listener of factListeners) listener();
+  useKnownFacts.setState({ count: knownFacts.size });
 }
-
-const listenForFacts = (listener: () => void): (() => void) => {
-  factListeners.add(listener);
-  return () => factListeners.delete(listener);
-};
 
 /** Duration, tools and files of commits, for the rows in view. */
 export function useRowFacts(project: string, ids: readonly ContextId[]): ReadonlyMap<ContextId, RowFacts> {
-  const known = useSyncExternalStore(listenForFacts, () => knownFacts.size);
+  const known = useKnownFacts(({ count }) => count);
   const names = ids.join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: `names` stands for the ids
   useEffect(() => void askFacts(project, ids), [project, names]);

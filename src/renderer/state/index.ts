@@ -2,7 +2,7 @@
 // Commits never change, so their outlines and entries can be cached; lists reload when a revision goes up.
 // Views use this folder; nothing here imports a component.
 
-export { type ChainFacts, chainOf, continuedName, readOn, useChainFacts, useChainMap, useRowFacts, wholeChainLimit } from './chain';
+export { type ChainFacts, chainOf, continuedName, useChain, useChainFacts, useChainMap, useRowFacts, wholeChainLimit } from './chain';
 export * from './contexts';
 export * from './desktop';
 export * from './drafts';

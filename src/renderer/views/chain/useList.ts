@@ -1,6 +1,6 @@
-import { useCallback, useEffect, useMemo } from 'react';
+import { useCallback, useMemo } from 'react';
 import type { ContextId, GraphRow } from '../../../core/contract/index.js';
-import { chainOf, type Ranges, readOn, useChainMap, useProject, useRanges, useRested, wholeChainLimit } from '../../state';
+import { type Ranges, useChain, useChainMap, useRested, wholeChainLimit } from '../../state';
 import {
   branchesOf,
   type ChainRow,
@@ -57,15 +57,9 @@ export interface List {
 
 /** The list of a project's commits, or of one session's, newest first. */
 export function useList({ project, session, words, branches, fold, opened }: ListQuery): List {
-  const revision = useProject((state) => state.revision);
-  const rows = useRanges(chainOf(project, session, revision));
-  const version = rows.version();
+  const { rows, version } = useChain(project, session);
   const total = rows.total();
   const whole = total !== undefined && total <= wholeChainLimit;
-
-  // Loads short chains completely, page after page, and long chains as they are scrolled to.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that arrives requests the next one
-  useEffect(() => readOn(rows), [rows, version]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the content of `rows` changes with its version
   const loaded = useMemo(() => (whole ? allOf(rows) : undefined), [rows, version, whole]);

@@ -54,10 +54,7 @@ export function useReader(shown: ReaderContext, onFind: () => void) {
   const pages = useRanges(entryRanges(project, commit, stop, unsent));
   const entries = useMemo(() => entriesWith(pages, outline), [pages, outline]);
   const blocks = useMemo(() => groupIntoBlocks(rows), [rows]);
-  const facts = useChainFacts(
-    project,
-    useNavigation(({ route }) => route.session),
-  );
+  const facts = useChainFacts(project);
   const { numbers, of: turnCount } = useTurnNumbers(project, commit);
   const turns = useMemo(() => turnsOf(rows, blocks, facts.summaries, numbers), [rows, blocks, facts, numbers]);
   const seams = useMemo(() => seamsOf(rows), [rows]);

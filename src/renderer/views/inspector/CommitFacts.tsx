@@ -50,10 +50,7 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
   const { view, against } = useNavigation(({ route }) => route);
   const tickets = useTicketsAtCommits(project, [commit.id]).get(commit.id) ?? [];
   const agent = findAgent(commit.format);
-  const chain = useChainFacts(
-    project,
-    useNavigation(({ route }) => route.session),
-  );
+  const chain = useChainFacts(project);
   const facts = useRowFacts(project, [commit.id]).get(commit.id);
   const startedBy = chain.callOfSubagent.get(commit.id);
   const forked = chain.forks.has(commit.id);

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'react';
 import { Estimate, groupIntoBlocks, say, useVirtualRows } from '../../parts';
-import { jumpTo, loadOutline, move, useChainFacts, useNavigation, useQuery, useReading, useTurnNumbers } from '../../state';
+import { jumpTo, loadOutline, move, useChainFacts, useQuery, useReading, useTurnNumbers } from '../../state';
 import { type ContextInView, type ShownTurn, turnsOf } from '../context';
 
 const rowHeight = 24;
@@ -9,8 +9,7 @@ const rowHeight = 24;
 export function TurnList({ project, commit, stop, unsent }: ContextInView) {
   const query = useQuery(`${project} ${commit} ${stop} ${unsent}`, () => loadOutline(project, commit, stop, unsent));
   const rows = query.data?.rows;
-  const session = useNavigation(({ route }) => route.session);
-  const { summaries } = useChainFacts(project, session);
+  const { summaries } = useChainFacts(project);
   const { of, numbers } = useTurnNumbers(project, commit);
   const turns = useMemo(() => (rows ? turnsOf(rows, groupIntoBlocks(rows), summaries, numbers) : []), [rows, summaries, numbers]);
   const from = useReading((reading) => reading.from);

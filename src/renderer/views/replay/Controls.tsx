@@ -1,29 +1,24 @@
 import { BookOpen, ChevronLeft, ChevronRight, Pause, Play, Repeat, SkipBack, SkipForward } from 'lucide-react';
-import type { ContextId, TurnRow } from '../../../core/contract/index.js';
+import type { TurnRow } from '../../../core/contract/index.js';
 import { Button, IconButton, Select, say, When } from '../../parts';
-import { go, useNavigation, useOpenDir, useTurnNumbers } from '../../state';
+import { go, useTurnNumbers } from '../../state';
 import { type Axis, speeds } from './axis';
 import type { ShownSteps } from './turns';
 import type { Player } from './usePlayer';
 
-interface ControlsProps extends Pick<ShownSteps, 'before' | 'steps'> {
-  readonly turns: readonly TurnRow[];
-  readonly turnIndex: number;
+interface ControlsProps extends ShownSteps {
+  /** The turn of the current step. */
+  readonly turn: TurnRow | undefined;
   readonly player: Player;
   readonly axis: Axis;
   readonly onTurn: (by: 1 | -1) => void;
-  readonly actions: { readonly commit: ContextId; readonly turn: ContextId } | undefined;
 }
 
 /** The player's buttons, the current step and the actions on it. */
-export function Controls({ before, steps, turns, turnIndex, player, axis, onTurn, actions }: ControlsProps) {
+export function Controls({ project, commit, before, steps, turn, player, axis, onTurn }: ControlsProps) {
   const { place, playing, speed, go: goTo, toggle, setSpeed } = player;
   const step = steps[place];
-  const turn = turns[turnIndex];
-  const { of, numbers } = useTurnNumbers(
-    useOpenDir(),
-    useNavigation(({ route }) => route.commit),
-  );
+  const { of, numbers } = useTurnNumbers(project, commit);
   const number = turn && numbers.get(turn.turnId);
   const waited = axis.gaps.find((gap) => gap.step === place);
   return (
@@ -54,13 +49,13 @@ export function Controls({ before, steps, turns, turnIndex, player, axis, onTurn
       <span className="replay-end inline-row gap-8 rigid">
         {waited && <span className="badge">after a pause of {say.duration(waited.ms)}</span>}
         {step?.at && <When at={step.at} className="muted replay-time" />}
-        {actions && (
+        {turn && (
           <>
-            <Button small icon={Repeat} label="Run again" onClick={() => go({ view: 'run', commit: actions.turn, entry: undefined })} />
+            <Button small icon={Repeat} label="Run again" onClick={() => go({ view: 'run', commit: turn.turnId, entry: undefined })} />
             <IconButton
               icon={BookOpen}
               label="Open in Context"
-              onClick={() => go({ view: 'context', commit: actions.turn, entry: step?.key, stop: undefined })}
+              onClick={() => go({ view: 'context', commit: turn.turnId, entry: step?.key, stop: undefined })}
             />
           </>
         )}

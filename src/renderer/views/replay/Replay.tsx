@@ -65,7 +65,8 @@ export function ReplayView({ project }: { project: string }) {
   );
 }
 
-function Player({ project, commit, before, steps, turns: all }: ShownSteps & Pick<Replay, 'turns'>) {
+function Player({ turns: all, ...shown }: ShownSteps & Pick<Replay, 'turns'>) {
+  const { commit, before, steps } = shown;
   const turns = useMemo(() => all.map((turn) => ({ ...turn, first: turn.first - before })), [all, before]);
   const entry = useNavigation(({ route }) => route.entry);
   const axis = useMemo(() => axisOf(steps), [steps]);
@@ -92,8 +93,7 @@ function Player({ project, commit, before, steps, turns: all }: ShownSteps & Pic
     if (linked >= 0 && linked !== place && !playing) goTo(linked);
   }, [linked]);
 
-  const turnIndex = turnAt(turns, place);
-  const turn = turns[turnIndex];
+  const turn = turns[turnAt(turns, place)];
   const toTurn = (by: 1 | -1) => goTo(placeOfTurn(turns, steps.length, place, by));
   const onKeyDown = (event: React.KeyboardEvent) => {
     const command = commandOf(event);
@@ -117,19 +117,10 @@ function Player({ project, commit, before, steps, turns: all }: ShownSteps & Pic
   return (
     <section className="replay whole stack" aria-label="Replay" onKeyDown={onKeyDown}>
       <Track steps={steps} turns={turns} axis={axis} place={place} onGo={goTo} />
-      <Controls
-        before={before}
-        steps={steps}
-        turns={turns}
-        turnIndex={turnIndex}
-        player={player}
-        axis={axis}
-        onTurn={toTurn}
-        actions={turn && { commit, turn: turn.turnId }}
-      />
+      <Controls {...shown} turn={turn} player={player} axis={axis} onTurn={toTurn} />
       <div className="replay-body rest">
         {file === undefined ? (
-          <Conversation project={project} commit={commit} before={before} steps={steps} place={place} playing={playing} />
+          <Conversation {...shown} place={place} playing={playing} />
         ) : (
           <FilePane
             key={file}
@@ -140,7 +131,7 @@ function Player({ project, commit, before, steps, turns: all }: ShownSteps & Pic
             onClose={() => setFile(undefined)}
           />
         )}
-        <Moment {...{ project, commit, before, steps, place, turn, file }} onGo={goTo} onFile={setFile} />
+        <Moment {...shown} place={place} turn={turn} file={file} onGo={goTo} onFile={setFile} />
       </div>
     </section>
   );

@@ -33,12 +33,7 @@ export function selectionOf(route: Route, today: string, first: string | undefin
 export const utcToday = (): string => new Date().toISOString().slice(0, 10);
 
 /** The selection that the address names. */
-export const useSelection = (first: string | undefined): UsageSelection =>
-  selectionOf(
-    useNavigation(({ route }) => route),
-    utcToday(),
-    first,
-  );
+export const useSelection = (first: string | undefined): UsageSelection => selectionOf(useNavigation().route, utcToday(), first);
 
 /** Shows other days. */
 export const setRange = (range: string | undefined): void => go({ range, bar: undefined });
