@@ -17,9 +17,9 @@ import {
 import { type ReactNode, useState } from 'react';
 import type { ContextId, GraphRow, SearchHit, SessionRow } from '../../core/contract/index.js';
 import { agentName, ChipMenu, commitName, familyIcons, type Icon, kindFamily, say, speaker, statusNames } from '../parts';
-import { dismiss, go, openContext, openHit, setLook, show, useNavigation } from '../state';
+import { dismiss, go, openContext, openHit, setLook, show, showProject, useNavigation } from '../state';
 import { commitActions } from '../views/actions';
-import { importPaths, openSample, showProject, spans } from '../views/sessions';
+import { importPaths, openSample, spans } from '../views/sessions';
 import { hitPieces } from './hit';
 import { hitsBySession, type PaletteNarrowing, usePaletteSearch, useShownCommit } from './paletteSearch';
 import { views } from './views';

@@ -2,8 +2,8 @@ import { Braces, ChevronDown, CloudDownload, FilePlus2, FolderInput, FolderOpen,
 import { api } from '../client';
 import { hubForm } from '../forms';
 import { MenuButton, type MenuEntry } from '../parts';
-import { ask, type ProjectState, placeLink, show, useNavigation, useProject, useQuery } from '../state';
-import { openSample, showProject } from '../views/sessions';
+import { ask, type ProjectState, placeLink, show, showProject, useNavigation, useProject, useQuery } from '../state';
+import { openSample } from '../views/sessions';
 import { CaptureControl } from './Capture';
 import { findPlace, firstViewIn, places, type RailPlace } from './views';
 

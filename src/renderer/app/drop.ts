@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { notifyProblem } from '../parts';
-import { notify } from '../state';
-import { importPaths, pathsOfDrop, showProject } from '../views/sessions';
+import { notify, showProject } from '../state';
+import { importPaths, pathsOfDrop } from '../views/sessions';
 
 /** Imports files that are dropped anywhere on the window. Returns true while files are dragged over it. */
 export function useDrop(): boolean {

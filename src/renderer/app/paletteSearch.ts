@@ -38,13 +38,8 @@ function filterOf({ agent, days }: PaletteNarrowing) {
 
 /** Hits by session, in the order of each session's best hit. An entry that a compaction or a fork kept is in several commits but is listed once. */
 export function hitsBySession(hits: readonly SearchHit[]): readonly (readonly [sessionId: string, hits: readonly SearchHit[]])[] {
-  const groups = new Map<string, SearchHit[]>();
-  for (const hit of hits) {
-    const own = groups.get(hit.sessionId ?? '') ?? [];
-    if (!own.some(({ entryKey }) => entryKey === hit.entryKey)) own.push(hit);
-    groups.set(hit.sessionId ?? '', own);
-  }
-  return [...groups];
+  const isFirst = (hit: SearchHit, at: number, own: readonly SearchHit[]) => own.findIndex(({ entryKey }) => entryKey === hit.entryKey) === at;
+  return [...Map.groupBy(hits, ({ sessionId }) => sessionId ?? '')].map(([sessionId, own]) => [sessionId, own.filter(isFirst)]);
 }
 
 /** The results of the typed words in the open project and on this machine. Each part appears when its answer arrives. */

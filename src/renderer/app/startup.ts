@@ -2,8 +2,8 @@ import { useEffect } from 'react';
 import { api } from '../client';
 import { hubForm } from '../forms';
 import { notifyProblem } from '../parts';
-import { ask, go, move, useNavigation } from '../state';
-import { importPaths, showProject } from '../views/sessions';
+import { ask, go, move, showProject, useNavigation } from '../state';
+import { importPaths } from '../views/sessions';
 
 let started = false;
 

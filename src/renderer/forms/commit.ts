@@ -1,6 +1,6 @@
 import type { Commit, ContextId, Policy } from '../../core/contract/index.js';
 import { api } from '../client';
-import { notifyProblem, reloadAndSay, say } from '../parts';
+import { namesIn, notifyProblem, reloadAndSay, say } from '../parts';
 import { bytesIn, copy, download, type FormSpec, givenIn, localTime, notify, numberIn, openContext, textIn, timeIn } from '../state';
 import { modelField, providerOptions } from './options';
 
@@ -16,10 +16,7 @@ export async function tagsForm({ id }: Named): Promise<FormSpec> {
     start: { tags: tags.join(', ') },
     action: 'Save tags',
     submit: async (values) => {
-      const given = textIn(values, 'tags')
-        .split(',')
-        .map((tag) => tag.trim());
-      await api.context.update({ id, tags: given.filter((tag) => tag !== '') });
+      await api.context.update({ id, tags: namesIn(textIn(values, 'tags')) });
       await reloadAndSay('Tags saved', () => api.context.update({ id, tags }));
     },
   };

@@ -1,6 +1,6 @@
 import type { Entity, EntityType, Space } from '../../core/contract/index.js';
 import { api } from '../client';
-import { attempt, notifyProblem } from '../parts';
+import { attempt } from '../parts';
 import { FieldError, type FormSpec, givenIn, isYes, jsonIn, localTime, notify, numberIn, rowsIn, textIn, timeIn } from '../state';
 
 const kinds: Readonly<Record<EntityType, string>> = { agent: 'An agent', human: 'A person', service: 'A service, such as a build or a calendar' };
@@ -44,6 +44,8 @@ type Goals = Awaited<ReturnType<typeof api.run.goals>>;
 type Memory = Awaited<ReturnType<typeof api.run.memories>>[number];
 type Plan = Awaited<ReturnType<typeof api.run.plans>>[number];
 
+const goalOf = ({ description, priority, longTerm }: Goals[number]) => ({ description, priority, longTerm });
+
 /** Sets the goals of an agent. */
 export const goalsForm = ({ entityId, name }: Entity, goals: Goals, onDone: () => void): FormSpec => ({
   title: `Goals of ${name}`,
@@ -61,25 +63,17 @@ export const goalsForm = ({ entityId, name }: Entity, goals: Goals, onDone: () =
       ],
     },
   ],
-  start: { goals: goals.map(({ description, priority, longTerm }) => ({ description, priority, longTerm })) },
+  start: { goals: goals.map(goalOf) },
   action: 'Save goals',
   submit: async (values) => {
-    const given = rowsIn(values, 'goals').map((row) => {
-      const priority = numberIn(row, 'priority');
-      return {
-        description: textIn(row, 'description'),
-        ...(priority !== undefined && { priority }),
-        ...(isYes(row, 'longTerm') && { longTerm: true }),
-      };
-    });
+    const given = rowsIn(values, 'goals').map((row) => ({
+      description: textIn(row, 'description'),
+      priority: numberIn(row, 'priority'),
+      longTerm: isYes(row, 'longTerm'),
+    }));
     await api.run.setGoals({ entityId, goals: given });
     onDone();
-    const before = goals.map(({ description, priority, longTerm }) => ({
-      description,
-      ...(priority !== undefined && { priority }),
-      ...(longTerm && { longTerm }),
-    }));
-    const undo = (): void => void api.run.setGoals({ entityId, goals: before }).then(onDone, notifyProblem);
+    const undo = attempt(() => api.run.setGoals({ entityId, goals: goals.map(goalOf) }).then(onDone));
     notify('Goals saved', { name: 'Undo', act: undo });
   },
 });

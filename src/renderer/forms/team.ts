@@ -1,7 +1,7 @@
 import { type ContextId, hubPlaceOf, type Timestamp } from '../../core/contract/index.js';
 import { api } from '../client';
 import { notifyProblem, say } from '../parts';
-import { copy, FieldError, type FormSpec, givenIn, go, notify, textIn } from '../state';
+import { copy, FieldError, type FormSpec, givenIn, go, notify, showProject, textIn } from '../state';
 
 const dayMs = 86_400_000;
 
@@ -33,13 +33,13 @@ export const hubForm = (from = ''): FormSpec => ({
     if (!place) throw new FieldError('from', 'This is neither a hub with a project nor a share link.');
     const { token = givenIn(values, 'token'), ...address } = place;
     const given = { ...address, ...(token !== undefined && { token }) };
-    if (values.how !== 'clone') return showChain((await api.team.open(given)).dir);
+    if (values.how !== 'clone') return showProject((await api.team.open(given)).dir);
     const { dir } = await api.project.create({ dir: textIn(values, 'dir') });
     await api.project.open({ dir });
     try {
       await api.team.connect(given);
       const { refused } = await api.team.pull({});
-      showChain(dir);
+      showProject(dir);
       notify(refused.length > 0 ? `Cloned, without ${say.plural(refused.length, 'record')} that this version cannot take` : 'Cloned');
     } catch (error) {
       // The new project exists but is still empty. Its settings can connect it.
@@ -48,9 +48,6 @@ export const hubForm = (from = ''): FormSpec => ({
     }
   },
 });
-
-const showChain = (project: string): void =>
-  go({ view: 'chain', project, session: undefined, commit: undefined, against: undefined, entry: undefined, stop: undefined });
 
 /** Makes a link on the project's hub to a commit, or to its comparison with another commit. */
 export const shareForm = (commit: ContextId, against?: ContextId): FormSpec => ({

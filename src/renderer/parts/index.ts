@@ -36,4 +36,4 @@ export { Answer, Empty, Failure, Loading, ProblemLine, TaskProblem, Unread } fro
 export { TokenBar, TokenLegend } from './TokenBar';
 export { showValue } from './tools';
 export { edited, type ShownUsage, Window } from './Window';
-export { commitName, jobStatusWords, statusNames, textOfContent } from './words';
+export { commitName, jobStatusWords, namesIn, statusNames, textOfContent } from './words';

@@ -86,12 +86,9 @@ export function editsOf(tool: ToolClass | undefined, input: unknown): readonly E
     const [before, after] = [textIn(record, oldFields), textIn(record, newFields)];
     return before === undefined || after === undefined ? [] : [editOf(before, after)];
   };
-  if (!Array.isArray(input.edits)) {
-    const edits = one(input);
-    return edits.length ? edits : undefined;
-  }
-  const edits = input.edits.filter(isRecord).flatMap(one);
-  return edits.length === input.edits.length ? edits : undefined;
+  const given: unknown[] = Array.isArray(input.edits) ? input.edits : [input];
+  const edits = given.filter(isRecord).flatMap(one);
+  return edits.length === given.length ? edits : undefined;
 }
 
 const oldFields = ['old_string', 'oldString', 'oldText'];

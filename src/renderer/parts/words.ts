@@ -49,3 +49,6 @@ function factsIn(data: unknown): string {
   const isFlat = parts.length > 0 && parts.every(([, value]) => value === null || typeof value !== 'object');
   return isFlat ? parts.map(([name, value]) => `${name}: ${value}`).join('\n') : JSON.stringify(data);
 }
+
+/** The names in a text that separates them by commas. */
+export const namesIn = (text: string): string[] => text.split(',').flatMap((name) => name.trim() || []);

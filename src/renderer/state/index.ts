@@ -3,6 +3,7 @@
 // Views use this folder; nothing here imports a component.
 
 export { type ChainFacts, chainOf, continuedName, useChain, useChainFacts, useChainMap, useRowFacts, wholeChainLimit } from './chain';
+export { coalesced } from './coalesced';
 export * from './contexts';
 export * from './desktop';
 export * from './drafts';

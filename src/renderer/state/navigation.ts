@@ -52,6 +52,10 @@ export const placeLink = (to: Partial<Route>) => ({
   },
 });
 
+/** Opens a project's chain with nothing selected. */
+export const showProject = (dir: string): void =>
+  go({ view: 'chain', project: dir, session: undefined, commit: undefined, against: undefined, entry: undefined, stop: undefined });
+
 /** Opens the context of a commit at its end. */
 export const openContext = (commit: Route['commit']): void => go({ view: 'context', commit, entry: undefined, stop: undefined });
 

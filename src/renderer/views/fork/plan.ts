@@ -28,49 +28,37 @@ export const noChanges = (cut: number): Changes => ({ cut, dropped: new Set(), r
 const draftTokens = (draft: EntryDraft): number =>
   Math.ceil(((draft.text ?? '').length + (draft.arguments === undefined ? 0 : JSON.stringify(draft.arguments).length)) / 3.8);
 
-const sum = (drafts: readonly EntryDraft[]): number => drafts.reduce((total, draft) => total + draftTokens(draft), 0);
+const sum = <T>(all: readonly T[], tokensOf: (one: T) => number): number => all.reduce((total, one) => total + tokensOf(one), 0);
 
 /** Computes what a fork with these changes keeps, removes and edits. */
-export function planOf(rows: readonly OutlineRow[], changes: Changes): ForkPlan {
-  const { cut, dropped, replaced, inserted, appended } = changes;
-  let keptTokens = 0;
-  let removedTokens = 0;
-  let keptEntries = 0;
-  let after = sum(appended);
-  const edits: Edit[] = [];
-  const open = new Map<string, number>();
-  rows.forEach((row, index) => {
-    if (index > cut) {
-      removedTokens += row.tokens;
-      return;
-    }
-    const before = inserted.get(row.key) ?? [];
-    for (const entry of before) edits.push({ op: 'insert', key: row.key, entry });
-    after += sum(before);
-    const isDropped = dropped.has(row.key);
-    const draft = replaced.get(row.key);
-    if (isDropped) edits.push({ op: 'drop', key: row.key });
-    else if (draft) edits.push({ op: 'replace', key: row.key, entry: draft });
-    keptTokens += row.tokens;
-    if (!isDropped) {
-      keptEntries++;
-      after += draft ? draftTokens(draft) : row.tokens;
-    }
-    if (!row.toolCallId) return;
-    if (row.kind === 'tool_call' && !isDropped) open.set(row.toolCallId, index);
-    if (row.kind === 'tool_result' && !isDropped) open.delete(row.toolCallId);
+export function planOf(rows: readonly OutlineRow[], { cut, dropped, replaced, inserted, appended }: Changes): ForkPlan {
+  const [kept, removed] = [rows.slice(0, cut + 1), rows.slice(cut + 1)];
+  const stays = kept.filter(({ key }) => !dropped.has(key));
+  const added = [...kept.flatMap(({ key }) => inserted.get(key) ?? []), ...appended];
+  const edits = kept.flatMap(({ key }): Edit[] => {
+    const inserts = (inserted.get(key) ?? []).map((entry): Edit => ({ op: 'insert', key, entry }));
+    if (dropped.has(key)) return [...inserts, { op: 'drop', key }];
+    const draft = replaced.get(key);
+    return draft ? [...inserts, { op: 'replace', key, entry: draft }] : inserts;
   });
-  for (const entry of appended) edits.push({ op: 'append', entry });
-  const results = rows.flatMap((row, index) =>
-    index > cut && row.kind === 'tool_result' && row.toolCallId && open.has(row.toolCallId) ? [index] : [],
-  );
+  const open = new Map<string, number>();
+  kept.forEach(({ key, kind, toolCallId }, index) => {
+    if (!toolCallId || dropped.has(key)) return;
+    if (kind === 'tool_call') open.set(toolCallId, index);
+    if (kind === 'tool_result') open.delete(toolCallId);
+  });
+  const lastResult = removed.findLastIndex(({ kind, toolCallId = '' }) => kind === 'tool_result' && open.has(toolCallId));
+  const draftOrRow = (row: OutlineRow): number => {
+    const draft = replaced.get(row.key);
+    return draft ? draftTokens(draft) : row.tokens;
+  };
   return {
-    kept: { entries: keptEntries, tokens: keptTokens },
-    removed: { entries: Math.max(0, rows.length - 1 - cut), tokens: removedTokens },
-    tokensAfter: after,
+    kept: { entries: stays.length, tokens: sum(kept, ({ tokens }) => tokens) },
+    removed: { entries: removed.length, tokens: sum(removed, ({ tokens }) => tokens) },
+    tokensAfter: sum(stays, draftOrRow) + sum(added, draftTokens),
     openCalls: [...open.values()],
-    closeAt: results.at(-1),
-    edits,
+    closeAt: lastResult < 0 ? undefined : cut + 1 + lastResult,
+    edits: [...edits, ...appended.map((entry): Edit => ({ op: 'append', entry }))],
   };
 }
 

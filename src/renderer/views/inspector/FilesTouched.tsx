@@ -39,8 +39,8 @@ export function FilesTouched({ project, commit, facts }: { project: string; comm
 }
 
 const linesWords = (added: number | undefined, removed: number | undefined): string =>
-  [added === undefined ? [] : `${say.plural(added, 'line')} added`, removed === undefined ? [] : `${say.plural(removed, 'line')} removed`]
-    .flat()
+  [added !== undefined && `${say.plural(added, 'line')} added`, removed !== undefined && `${say.plural(removed, 'line')} removed`]
+    .filter(Boolean)
     .join(', ');
 
 function split(path: string): readonly [name: string, folder: string] {

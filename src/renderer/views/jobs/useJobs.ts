@@ -19,13 +19,17 @@ const page = 1_000;
 /** The number of further reads of a log without its last event after the job has ended. */
 const maxAsked = 3;
 
+interface JobLog {
+  readonly events: readonly JobEvent[];
+  readonly loaded: boolean;
+  readonly error: unknown;
+}
+
+const unread: JobLog = { events: [], loaded: false, error: undefined };
+
 /** The events of a job so far. The list grows while the job runs. */
-export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]; readonly loaded: boolean; readonly error: unknown } {
-  const [state, setState] = useState<{ events: readonly JobEvent[]; loaded: boolean; error: unknown }>({
-    events: [],
-    loaded: false,
-    error: undefined,
-  });
+export function useJobLog(jobId: string): JobLog {
+  const [state, setState] = useState(unread);
   useEffect(() => {
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -53,7 +57,7 @@ export function useJobLog(jobId: string): { readonly events: readonly JobEvent[]
         if (!isOver) setState((old) => ({ ...old, loaded: true, error }));
       }
     };
-    setState({ events: [], loaded: false, error: undefined });
+    setState(unread);
     void read();
     return () => {
       isOver = true;

@@ -16,7 +16,7 @@ import {
   TokenLegend,
   Window,
 } from '../../parts';
-import { useSeries } from '../../state';
+import { coalesced, useSeries } from '../../state';
 import { TurnProof } from './TurnProof';
 import { firstSteps, type ShownSteps } from './turns';
 
@@ -128,34 +128,23 @@ function TodoMark({ status }: { status: string }) {
 }
 
 /** Loads the state at a step: with `last`, from the last steps alone. During fast movement, only the last wanted step is loaded next. */
-function useMoment(id: ContextId, step: number, last: number | undefined): { state: MomentState | undefined; error: unknown } {
-  const [answer, setAnswer] = useState<{ state: MomentState | undefined; error: unknown }>({ state: undefined, error: undefined });
-  const wanted = useRef({ step, last });
-  const asking = useRef(false);
-  const alive = useRef(true);
+function useMoment(id: ContextId, step: number, last: number | undefined) {
+  const [answer, setAnswer] = useState<{ readonly state?: MomentState; readonly error?: unknown }>({});
+  const wanted = useRef({ id, step, last });
+  wanted.current = { id, step, last };
+  const ask = useRef(() => {});
   useEffect(() => {
-    alive.current = true;
-    return () => {
-      alive.current = false;
-    };
+    const over = new AbortController();
+    const load = () =>
+      api.turn.state(wanted.current).then(
+        (state) => setAnswer({ state }),
+        (error: unknown) => setAnswer({ error }),
+      );
+    ask.current = coalesced(load, { restMs: () => 0, signal: over.signal });
+    return () => over.abort();
   }, []);
-  useEffect(() => {
-    const next = { step, last };
-    wanted.current = next;
-    if (asking.current) return;
-    asking.current = true;
-    void (async () => {
-      for (let asked: typeof next | undefined; asked !== wanted.current && alive.current; ) {
-        asked = wanted.current;
-        const answered = await api.turn.state({ id, ...asked }).then(
-          (state) => ({ state, error: undefined }),
-          (error: unknown) => ({ state: undefined, error }),
-        );
-        if (alive.current) setAnswer(answered);
-      }
-      asking.current = false;
-    })();
-  }, [id, step, last]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another step repeats the question
+  useEffect(() => ask.current(), [id, step, last]);
   return answer;
 }
 

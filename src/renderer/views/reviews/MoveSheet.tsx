@@ -1,10 +1,10 @@
 import { type ComponentProps, useState } from 'react';
 import { type Ticket, type TicketStatus, ticketMoves, type Verdict } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Select, Sheet, statusNames } from '../../parts';
+import { Answer, namesIn, Select, Sheet, statusNames } from '../../parts';
 import { notify, useQuery, useTickets } from '../../state';
 import { moveName, verdictNames, whyNotClosed } from './words';
-import { namesIn, TextField, TicketField, useOccasion, WritingSheet } from './writing';
+import { TextField, TicketField, useOccasion, WritingSheet } from './writing';
 
 /** Moves a ticket. The sheet requests what the move requires. */
 export function MoveSheet({ ticketId, to, onClose }: { ticketId: string; to: TicketStatus | undefined; onClose: () => void }) {

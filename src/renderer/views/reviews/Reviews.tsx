@@ -5,7 +5,7 @@ import { api } from '../../client';
 import { Answer, Button, Checkbox, Empty, SearchField, Select, Switch, say, statusNames } from '../../parts';
 import { go, type Route, useKeptQuery, useNavigation, useProject, useTickets } from '../../state';
 import { Board } from './Board';
-import { keepFilter, lastFilter, noFilter, type TicketFilter } from './filter';
+import { noFilter, type TicketFilter } from './filter';
 import { ImportSheet } from './ImportSheet';
 import { openTicket, shownLabels } from './marks';
 import { TicketList } from './TicketList';
@@ -17,6 +17,9 @@ import { Actor } from './writing';
 
 type TicketsAs = NonNullable<Route['tickets']> | 'board';
 
+/** The last filter of each project: opening a ticket and coming back keeps it. */
+const lastFilters = new Map<string, TicketFilter>();
+
 /** The tickets of a project, or the open ticket. */
 export function ReviewsView({ project }: { project: string }) {
   const ticket = useNavigation(({ route }) => route.ticket);
@@ -25,10 +28,10 @@ export function ReviewsView({ project }: { project: string }) {
 
 function Tickets({ project }: { project: string }) {
   const shown: TicketsAs = useNavigation(({ route }) => route.tickets) ?? 'board';
-  const [filter, setFilter] = useState(lastFilter(project));
+  const [filter, setFilter] = useState(lastFilters.get(project) ?? noFilter);
   const changeFilter = (part: Partial<TicketFilter>): void => {
     const next = { ...filter, ...part };
-    keepFilter(project, next);
+    lastFilters.set(project, next);
     setFilter(next);
   };
   const [sheet, setSheet] = useState<'new' | 'import'>();

@@ -2,10 +2,10 @@ import { X } from 'lucide-react';
 import { useState } from 'react';
 import type { Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { describeProblem, IconButton, Input, LinkButton, Select, say, statusNames } from '../../parts';
+import { describeProblem, IconButton, Input, LinkButton, namesIn, Select, say, statusNames } from '../../parts';
 import { useKeptQuery } from '../../state';
 import { openFirst, typeName } from './words';
-import { namesIn, TextField, TicketField, useOccasion, WritingSheet } from './writing';
+import { TextField, TicketField, useOccasion, WritingSheet } from './writing';
 
 const types = ['task', 'bug', 'feature', 'question', 'review'] as const;
 

@@ -11,13 +11,6 @@ export interface TicketFilter {
 }
 
 export const noFilter: TicketFilter = { text: '', type: '', assignee: '', label: '', status: '', ready: false };
-const lastFilters = new Map<string, TicketFilter>();
-
-/** The last filter of a project: opening a ticket and coming back keeps it. */
-export const lastFilter = (project: string): TicketFilter => lastFilters.get(project) ?? noFilter;
-
-/** Remembers the filter of a project until the window closes. */
-export const keepFilter = (project: string, filter: TicketFilter): void => void lastFilters.set(project, filter);
 
 /** The filter as the input of `ticket.overview`. */
 export const filterInput = ({ text, type, assignee, label, status, ready }: TicketFilter) => ({

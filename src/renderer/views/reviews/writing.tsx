@@ -122,10 +122,3 @@ export function WritingSheet<T>({ title, label, lacks = false, work, onDone, onC
     </Sheet>
   );
 }
-
-/** Splits names that are separated by commas. */
-export const namesIn = (text: string): string[] =>
-  text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');

@@ -2,9 +2,9 @@ import { FileInput, FolderPlus, FolderSearch } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { SessionRow } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, type Icon, Input, reloadAndSay, Sheet, sending, TaskProblem } from '../../parts';
-import { choosePaths, dismiss, isDesktop, useTask } from '../../state';
-import { importPaths, showProject } from './act';
+import { Button, type Icon, Input, namesIn, reloadAndSay, Sheet, sending, TaskProblem } from '../../parts';
+import { choosePaths, dismiss, isDesktop, showProject, useTask } from '../../state';
+import { importPaths } from './act';
 
 /** Creates a project in a typed folder and opens it. */
 export const NewProjectSheet = () => (
@@ -86,7 +86,6 @@ const sheets = {
 export function SessionSheet({ session, what }: { session: SessionRow; what: keyof typeof sheets }) {
   const { heading, label, hint, said } = sheets[what];
   const { sessionId, title, tags } = session;
-  const namesIn = (text: string): string[] => text.split(',').flatMap((tag) => tag.trim() || []);
   const set = (next: Pick<SessionRow, 'tags'> & { title: string | null }) =>
     what === 'title' ? api.session.rename({ sessionId, title: next.title }) : api.session.tag({ sessionId, tags: next.tags });
   return (

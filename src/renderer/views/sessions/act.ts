@@ -1,11 +1,7 @@
 import type { FoundSession, Mapping, Source } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { notifyProblem, say } from '../../parts';
-import { followAddress, go, move, notify, openHit, route, runImport, show, useProject } from '../../state';
-
-/** Opens a project's chain with nothing selected. */
-export const showProject = (dir: string): void =>
-  go({ view: 'chain', project: dir, session: undefined, commit: undefined, against: undefined, entry: undefined, stop: undefined });
+import { followAddress, go, move, notify, openHit, route, runImport, show, showProject, useProject } from '../../state';
 
 /** Opens the project that receives imports: the project in the address, otherwise the home project, which is created on first use. */
 async function ensureProject(): Promise<void> {

@@ -3,7 +3,7 @@
 // It also has the sheets that import, open a path, create a project, and rename or repair a session.
 import './sessions.css';
 
-export { importPaths, openSample, pathsOfDrop, showProject } from './act';
+export { importPaths, openSample, pathsOfDrop } from './act';
 export { ImportsSheet, shareOf } from './Imports';
 export { MappingSheet } from './MappingSheet';
 export { NotOpened } from './Notes';

@@ -56,7 +56,6 @@ export function joinSessions(sessions: readonly SessionRow[], found: readonly Li
   const files = new Map(found.map((one) => [one.sessionId, one] as const));
   const ids = new Set(sessions.map(({ sessionId }) => sessionId));
   const known = new Set(sessions.flatMap(({ sessionId, continuedAs }) => [sessionId, ...continuedAs]));
-  const subagents = new Map<string, Listed[]>();
   const listed = sessions.map((session): Listed => {
     const file = [session.sessionId, ...session.continuedAs].flatMap((id) => files.get(id) ?? [])[0];
     return {
@@ -70,10 +69,7 @@ export function joinSessions(sessions: readonly SessionRow[], found: readonly Li
       subagents: [],
     };
   });
-  for (const one of listed) {
-    const parent = one.session?.parentSessionId;
-    if (parent !== undefined && ids.has(parent)) subagents.set(parent, [...(subagents.get(parent) ?? []), one]);
-  }
+  const subagents = Map.groupBy(listed, ({ session }) => session?.parentSessionId);
   return [
     ...listed
       .filter(({ session }) => session?.parentSessionId === undefined || !ids.has(session.parentSessionId))
