@@ -57,6 +57,17 @@ export const FoldedText = ({ text, lines, look = 'verbatim' }: { text: string; l
   </Fold>
 );
 
+/** Details whose content is made when a person unfolds them. */
+export function DetailsOnDemand({ className, summary, children }: { className: string; summary: string; children: () => ReactNode }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details className={className} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{summary}</summary>
+      {open && children()}
+    </details>
+  );
+}
+
 interface CutTextProps {
   /** The text, or its beginning. */
   readonly text: string;

@@ -18,7 +18,7 @@ export { Damaged, DamagedMark, RepairButton } from './Damaged';
 export { EntryView, ToolView } from './Entry';
 export { basis, Estimate, estimatedTokens, unexplained } from './Estimate';
 export { FileLines } from './FileLines';
-export { CutText, Fold, FoldedText, Sought } from './Fold';
+export { CutText, DetailsOnDemand, Fold, FoldedText, Sought } from './Fold';
 export { FormSheet } from './Form';
 export { type Stretch, stretchesOf } from './file-lines';
 export { languageOfPath } from './highlight';

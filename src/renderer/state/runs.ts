@@ -59,8 +59,3 @@ export const asked = ({ edits, request, model, keep: _, ...rest }: RunInput) => 
   ...(edits?.length && { edits: [...edits] }),
   ...(request && { request }),
 });
-
-/** Answers a tool call of a run by hand. Without a text, the run ends at the call. */
-export const answerQuestion = async (questionId: string, text: string | undefined, isError: boolean): Promise<void> => {
-  await api.turn.answer({ questionId, ...(text !== undefined && { text, isError }) });
-};

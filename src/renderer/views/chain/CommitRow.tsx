@@ -18,6 +18,8 @@ function sizeOf({ countedTokens, estimatedTokens, contextTokens }: GraphRow): re
 function Columns({ row, facts, most }: Pick<CommitRowProps, 'row' | 'facts' | 'most'>) {
   const [size, how] = sizeOf(row);
   const own = row.commit.tokenCount;
+  const cost = facts?.cost;
+  const unknown = facts && (facts.counted ? 'No price is known' : 'The cost is not recorded');
   return (
     <>
       <Agent row={row} facts={facts} />
@@ -26,19 +28,10 @@ function Columns({ row, facts, most }: Pick<CommitRowProps, 'row' | 'facts' | 'm
       <span className="chain-tokens" title={`${how} tokens in the whole context, about ${say.exact(own)} of them in this commit`}>
         {size}
       </span>
-      <Cost facts={facts} />
+      <span className="chain-cost" title={cost ? `The calls of this commit at API prices of ${cost.priceDate}` : unknown}>
+        {cost && say.money(cost)}
+      </span>
     </>
-  );
-}
-
-/** The price of the calls whose replies appear first in the commit. Empty without a price. */
-function Cost({ facts }: { facts: RowFacts | undefined }) {
-  const cost = facts?.cost;
-  const unknown = facts && (facts.counted ? 'No price is known' : 'The cost is not recorded');
-  return (
-    <span className="chain-cost" title={cost ? `The calls of this commit at API prices of ${cost.priceDate}` : unknown}>
-      {cost && say.money(cost)}
-    </span>
   );
 }
 

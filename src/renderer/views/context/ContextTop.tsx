@@ -1,8 +1,8 @@
 import { ClipboardCopy, Download, Eye, EyeOff, GitFork, Pencil, Search } from 'lucide-react';
 import type { Entry } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Button, describeProblem, IconButton, MenuButton, Switch, say, TokenBar, TokenLegend, Window } from '../../parts';
-import { type ContextOutline, copy, jumpTo, keepForkDraft, move, notify, show, shownUsage, useForkDraft, useUsageOf } from '../../state';
+import { attempt, Button, IconButton, MenuButton, Switch, say, TokenBar, TokenLegend, Window } from '../../parts';
+import { type ContextOutline, copy, jumpTo, keepForkDraft, move, show, shownUsage, useForkDraft, useUsageOf } from '../../state';
 import { shownWords } from './BlockView';
 import type { ContextReader, ReaderContext } from './useReader';
 
@@ -83,14 +83,13 @@ function CopyMenu({ shown: { commit, stop, outline }, entry }: { shown: ReaderCo
       all.push(...(await api.context.entries({ id: commit, stop, offset, limit: 2_000 })).entries);
     await copy(JSON.stringify(all, null, 2), 'Copied the context as JSON');
   };
-  const run = (job: Promise<void>) => void job.catch((error: unknown) => notify(describeProblem(error).message));
   return (
     <MenuButton
       label="Copy"
       button={<IconButton icon={ClipboardCopy} label="Copy" />}
       items={[
-        { name: 'Context as Markdown', act: () => run(copyMarkdown()) },
-        { name: 'Context as JSON', act: () => run(copyJson()) },
+        { name: 'Context as Markdown', act: attempt(copyMarkdown) },
+        { name: 'Context as JSON', act: attempt(copyJson) },
         'line',
         { name: 'Selected entry as text', disabled: !entry, act: () => entry && void copy(shownWords(entry), 'Copied the entry') },
         {

@@ -131,7 +131,12 @@ function PageHead({ project, experiment, job }: { project: string; experiment: E
         button={<Button small look="plain" icon={FileDown} label="Export" />}
         items={exports(experimentId, experiment.title)}
       />
-      <IconButton icon={Trash2} label="Remove this experiment" disabled={experiment.removed} onClick={attempt(() => remove(experiment))} />
+      <IconButton
+        icon={Trash2}
+        label="Remove this experiment"
+        disabled={experiment.removed}
+        onClick={attempt(() => api.experiment.remove({ experimentId }).then(experimentsChanged))}
+      />
       {job?.state === 'running' ? (
         <Button icon={Square} label="Stop" onClick={job.stop} />
       ) : (
@@ -167,12 +172,6 @@ function CaseRow({ value, disabled, onRun, onRemove }: { value: Case; disabled: 
 function changesText({ edits, request }: Case): string {
   const count = (edits?.length ?? 0) + Object.keys(request ?? {}).length;
   return count === 0 ? 'request unchanged' : say.plural(count, 'change');
-}
-
-/** Removes an experiment from the list. Saving it again restores it. */
-async function remove(experiment: Experiment): Promise<void> {
-  await api.experiment.remove({ experimentId: experiment.experimentId });
-  experimentsChanged();
 }
 
 const exports = (experimentId: string, title: string): readonly MenuEntry[] =>

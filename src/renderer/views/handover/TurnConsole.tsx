@@ -1,9 +1,8 @@
 import { Play, SquareTerminal } from 'lucide-react';
-import { useState } from 'react';
 import type { AgentTurn, Job } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { beginTurn, runForm, stepForm, stepNames, stepsOf } from '../../forms';
-import { Answer, attempt, Button, Code, FoldedText, JobLinks, say, useWorkedOn } from '../../parts';
+import { Answer, attempt, Button, Code, DetailsOnDemand, FoldedText, JobLinks, say, useWorkedOn } from '../../parts';
 import { ask, useProjectQuery } from '../../state';
 
 /** The actions of a person in a turn, and the current input of its model. */
@@ -34,7 +33,9 @@ export function TurnConsole({ project, turn }: { project: string; turn: AgentTur
       )}
       <JobLinks project={project} isOf={({ what }) => isOfTurn(what)} />
       {turn.batchId !== undefined && <BatchResults project={project} batchId={turn.batchId} />}
-      <ModelInput project={project} turn={turn} />
+      <DetailsOnDemand className="turn-input" summary="What its model sees">
+        {() => <InputMessages project={project} agentTurnId={turn.agentTurnId} />}
+      </DetailsOnDemand>
     </section>
   );
 }
@@ -70,16 +71,6 @@ function BatchResults({ project, batchId }: { project: string; batchId: string }
 }
 
 /** The input that the model of the turn would get now. Showing it records no call. */
-function ModelInput({ project, turn }: { project: string; turn: AgentTurn }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details className="turn-input" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>What its model sees</summary>
-      {isOpen && <InputMessages project={project} agentTurnId={turn.agentTurnId} />}
-    </details>
-  );
-}
-
 function InputMessages({ project, agentTurnId }: { project: string; agentTurnId: string }) {
   const query = useProjectQuery(agentTurnId, `input ${project} ${agentTurnId}`, () => api.agent.input({ agentTurnId, preview: true }));
   return (

@@ -7,6 +7,7 @@ import {
   attempt,
   Button,
   Damaged,
+  DetailsOnDemand,
   Estimate,
   Facts,
   findAgent,
@@ -97,7 +98,9 @@ export function CommitFacts({ project, commit }: { project: string; commit: Show
       />
       <JobLinks project={project} isOf={({ what, commits }) => commits.includes(commit.id) || ('commit' in what && what.commit === commit.id)} />
       <Provenance commit={commit} />
-      <SummaryHistory key={`${commit.id} changes`} project={project} commit={commit} />
+      <DetailsOnDemand key={`${commit.id} changes`} className="provenance" summary="Changes and starts">
+        {() => <SummaryHistory project={project} commit={commit} />}
+      </DetailsOnDemand>
     </section>
   );
 }

@@ -58,18 +58,8 @@ export function SummaryField({ commit }: { commit: ShownCommit }) {
 
 type Version = Awaited<ReturnType<typeof api.context.versions>>[number];
 
-/** The changes of a commit's summary and tags, and the agents that were started from it. Loaded when a person unfolds it. */
-export function SummaryHistory({ project, commit }: { project: string; commit: ShownCommit }) {
-  const [open, setOpen] = useState(false);
-  return (
-    <details className="provenance" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Changes and starts</summary>
-      {open && <History project={project} commit={commit} />}
-    </details>
-  );
-}
-
-function History({ project, commit: { id, fork } }: { project: string; commit: ShownCommit }) {
+/** The changes of a commit's summary and tags, and the agents that were started from it. */
+export function SummaryHistory({ project, commit: { id, fork } }: { project: string; commit: ShownCommit }) {
   const revision = useProject((state) => state.revision);
   const query = useQuery(`history ${project} ${id} ${revision}`, async (signal) => {
     const [versions, starts] = await Promise.all([

@@ -1,9 +1,9 @@
 import { CircleAlert, ShieldQuestion, Wrench } from 'lucide-react';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Job } from '../../../core/contract/index.js';
+import { api } from '../../client';
 import { Button, describeProblem, FoldedText, jobStatusWords, Loading, Markdown, ProblemLine, say, TaskProblem, TextArea } from '../../parts';
 import { type JobLine, linesOfJob, useTask } from '../../state';
-import { answerJob } from './actions';
 import { useJobLog } from './useJobs';
 import { argumentsLine, argumentsText, jobTitle, performerName } from './words';
 
@@ -121,7 +121,8 @@ function Question({ job, question, onAnswered }: { job: Job; question: Job['ques
   useEffect(() => {
     if (document.activeElement === null || document.activeElement === document.body) allow.current?.focus();
   }, []);
-  const answer = (isAllowed: boolean): void => void start(() => answerJob(job, requestId, isAllowed, note).then(onAnswered));
+  const answer = (allow: boolean): void =>
+    void start(() => api.runner.answer({ jobId: job.jobId, requestId, allow, ...(note.trim() !== '' && { note }) }).then(onAnswered));
   return (
     <section className="job-question stack" aria-label={`${performerName(job.performer)} asks`}>
       <h3>

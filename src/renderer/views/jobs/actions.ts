@@ -11,11 +11,6 @@ export const stopJob = ({ jobId }: Job, onDone: () => void): Promise<void> =>
     .then(onDone)
     .then(() => notify('Stopped. What was finished stays.'), notifyProblem);
 
-/** Answers a question of a job. */
-export async function answerJob({ jobId }: Job, requestId: string, allow: boolean, note: string): Promise<void> {
-  await api.runner.answer({ jobId, requestId, allow, ...(note.trim() !== '' && { note }) });
-}
-
 /** Stops a job and opens the place where the person can continue it: a terminal, the turn, or the space. */
 export async function takeOver(job: Job, onDone: () => void): Promise<void> {
   if (job.status === 'running') await stopJob(job, onDone);

@@ -37,11 +37,10 @@ export function Templates({ project }: { project: string }) {
   );
 }
 
-const decodeBase64 = (data: string): string => new TextDecoder().decode(bytesIn(data));
-
 async function readTemplate(template: string): Promise<TemplateRecord & { readonly text: string }> {
   const record = await api.template.get({ template });
-  return { ...record, text: decodeBase64((await api.artifact.get({ ref: record.artifactRef })).data) };
+  const { data } = await api.artifact.get({ ref: record.artifactRef });
+  return { ...record, text: new TextDecoder().decode(bytesIn(data)) };
 }
 
 type Instance = Awaited<ReturnType<typeof api.context.instantiate>>;

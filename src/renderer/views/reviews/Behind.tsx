@@ -1,5 +1,5 @@
 import { BookOpen, GitCompareArrows, GitFork, Play } from 'lucide-react';
-import { useEffect, useMemo } from 'react';
+import { useEffect } from 'react';
 import type { ContextId, Ticket } from '../../../core/contract/index.js';
 import { api } from '../../client';
 import { Answer, Button, Estimate, findAgent, Id, say, TokenBar } from '../../parts';
@@ -20,7 +20,7 @@ export function Behind(props: { project: string; contextId: ContextId; tip: Cont
         lines={3}
         stillWorks="The ticket and its discussion are not affected."
       >
-        {({ commit, outline, now }) => (
+        {({ commit, outline, ownFrom, now }) => (
           <>
             <p className="behind-words row baseline wrap small">
               <Id id={commit.id} what="commit id" />
@@ -30,7 +30,13 @@ export function Behind(props: { project: string; contextId: ContextId; tip: Cont
               </span>
             </p>
             {commit.summary && <p className="behind-summary breaks">{say.firstLine(commit.summary, 200)}</p>}
-            <Bar commit={commit.id} rows={outline.rows} />
+            <TokenBar
+              rows={outline.rows}
+              from={ownFrom}
+              to={outline.rows.length}
+              seams={[]}
+              onJump={(entry) => go({ view: 'context', commit: commit.id, entry: outline.rows[entry]?.key, stop: undefined })}
+            />
             <div className="behind-acts wrap">
               <Button small icon={BookOpen} label="Open" onClick={() => openContext(commit.id)} />
               <Button
@@ -53,22 +59,13 @@ export function Behind(props: { project: string; contextId: ContextId; tip: Cont
   );
 }
 
-function Bar({ commit, rows }: { commit: ContextId; rows: Awaited<ReturnType<typeof loadOutline>>['rows'] }) {
-  const own = useMemo(() => rows.findIndex((row) => row.commit === commit), [rows, commit]);
-  return (
-    <TokenBar
-      rows={rows}
-      from={Math.max(0, own)}
-      to={rows.length}
-      seams={[]}
-      onJump={(entry) => go({ view: 'context', commit, entry: rows[entry]?.key, stop: undefined })}
-    />
-  );
-}
-
-/** The commit, its outline, and the latest state: the end of the discussion, else the newest commit of the same principal. */
+/** The commit, its outline, the first of its own rows, and the latest state: the end of the discussion, else the newest commit of the same principal. */
 async function behind(project: string, id: ContextId, tip: ContextId | null) {
   const [commit, outline] = await Promise.all([api.context.show({ id }), loadOutline(project, id, 'compaction')]);
   const newest = tip ?? (commit.principal ? (await api.context.resolve({ principal: commit.principal, at: new Date().toISOString() })).id : null);
-  return { commit, outline, now: newest === commit.id ? null : newest };
+  const ownFrom = Math.max(
+    0,
+    outline.rows.findIndex((row) => row.commit === commit.id),
+  );
+  return { commit, outline, ownFrom, now: newest === commit.id ? null : newest };
 }

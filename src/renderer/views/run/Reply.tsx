@@ -1,8 +1,9 @@
 import { Ban, BookOpen, Check, CircleAlert, GitCompare, Hourglass, MessageCircleQuestionMark } from 'lucide-react';
 import { useState } from 'react';
 import type { ContextId, Entry } from '../../../core/contract/index.js';
+import { api } from '../../client';
 import { Button, Checkbox, Code, EntryView, notifyProblem, ProblemLine, say, sending, TextArea, ToolView } from '../../parts';
-import { answerQuestion, openComparison, openContext, type Sample, type SamplePart, useEvery } from '../../state';
+import { openComparison, openContext, type Sample, type SamplePart, useEvery } from '../../state';
 
 const stateNames: Record<Sample['state'], string> = {
   waiting: 'waiting',
@@ -124,7 +125,7 @@ function Question({ id, toolName, input }: { id: string; toolName: string; input
   const [isSent, setIsSent] = useState(false);
   const send = (answer: string | undefined) => {
     setIsSent(true);
-    answerQuestion(id, answer, isError).catch((error: unknown) => {
+    api.turn.answer({ questionId: id, ...(answer !== undefined && { text: answer, isError }) }).catch((error: unknown) => {
       setIsSent(false);
       notifyProblem(error);
     });
