@@ -49,11 +49,7 @@ export function checkpoint(chain: WriteChain, input: CheckpointInput): Commit {
       parent,
       artifact,
       ref,
-      // C9: a compaction adds no messages, only the tokens of its summary.
-      messageCount: input.type === 'compaction' ? 0 : (input.messageCount ?? counts.messages),
-      tokenCount: input.tokenCount ?? counts.tokens,
-      errors: counts.errors,
-      entries: counts.entries,
+      ...commitCounts(input.type, { ...counts, messages: input.messageCount ?? counts.messages, tokens: input.tokenCount ?? counts.tokens }),
       forked: false,
     });
     return toCommit(row);
@@ -116,9 +112,7 @@ function refuseOtherCounts({ type, messageCount, tokenCount }: CheckpointInput, 
     throw badRequest(
       'messageCount',
       `messageCount is ${messageCount}, but the content has ${messages} messages. Leave it out to have them counted.`,
-      {
-        counted: messages,
-      },
+      { counted: messages },
     );
   if (tokenCount !== undefined && (tokenCount > Math.max(size, tokens) || (tokenCount === 0 && tokens > 0)))
     throw badRequest('tokenCount', `tokenCount is ${tokenCount}, but the content has ${size} bytes and about ${tokens} tokens.`, { counted: tokens });
@@ -138,6 +132,14 @@ export interface NewCommit extends Provenance {
   readonly forked: boolean;
   readonly createdAt?: Timestamp | undefined;
 }
+
+/** The counts of a commit by those of its content. C9: a compaction adds no messages, only the tokens of its summary. */
+export const commitCounts = (type: CommitType, { messages, tokens, errors, entries }: OutlineCounts) => ({
+  messageCount: type === 'compaction' ? 0 : messages,
+  tokenCount: tokens,
+  errors,
+  entries,
+});
 
 /** Writes one commit. Call it inside the transaction that stores the artifact. */
 export function addCommit(chain: WriteChain, commit: NewCommit): ContextRow {

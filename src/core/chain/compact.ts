@@ -3,7 +3,7 @@ import type { Commit, Stop } from '../contract/index.js';
 import { countTokens, type Format, findFormat, findReader, type OutlineCounts, outlined, type WritableEntry } from '../formats/index.js';
 import { assemble, seededIds } from './assemble.js';
 import { type ContextRow, personOf, type Step, toCommit, type WriteChain } from './chain.js';
-import { addCommit } from './checkpoint.js';
+import { addCommit, commitCounts } from './checkpoint.js';
 import { findCommit } from './find.js';
 import { saveOutline } from './outline.js';
 import { lastRecord } from './records.js';
@@ -57,7 +57,6 @@ export function snapshot(chain: WriteChain, id: ContextId, stop: Stop = 'compact
     const way = walk(chain, parent, stop);
     const { bytes } = assemble(chain, way, format, { keepsOpen: true });
     const { no, ref } = chain.artifacts.put(bytes, { contentType: format.contentType });
-    const { messages: messageCount, tokens: tokenCount, errors, entries } = countSnapshot(chain, no, format, bytes, way.contributing);
     const row = addCommit(chain, {
       ...inherited(chain, parent, principal),
       type: 'snapshot',
@@ -65,10 +64,7 @@ export function snapshot(chain: WriteChain, id: ContextId, stop: Stop = 'compact
       artifact: no,
       ref,
       summary: `Snapshot of ${parent.id}`,
-      messageCount,
-      tokenCount,
-      errors,
-      entries,
+      ...commitCounts('snapshot', countSnapshot(chain, no, format, bytes, way.contributing)),
     });
     return toCommit(row);
   });

@@ -13,7 +13,7 @@ import {
   type WritableEntry,
 } from '../formats/index.js';
 import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
-import { addCommit, type CheckpointInput, type NewCommit } from './checkpoint.js';
+import { addCommit, type CheckpointInput, commitCounts, type NewCommit } from './checkpoint.js';
 import { applied, checkShape } from './edits.js';
 import { commitAt, findChildren, findCommit, isAncestor, placesTowardsRoot } from './find.js';
 import { titleOfCut, titleOfEdits } from './fork-title.js';
@@ -297,10 +297,7 @@ function write(chain: WriteChain, like: Like, parent: ContextRow | null, bytes: 
     sessionId: like.sessionId ?? undefined,
     ticketId: like.ticketId ?? undefined,
     threadId: like.threadId ?? undefined,
-    messageCount: like.type === 'compaction' ? 0 : counts.messages,
-    tokenCount: counts.tokens,
-    errors: counts.errors,
-    entries: counts.entries,
+    ...commitCounts(like.type, counts),
   });
   remember(chain, row, new Set(parsed.entries.map((entry) => recordOf(entry.key))));
   return row;

@@ -277,15 +277,12 @@ function placeIn(steps: readonly Step[], seq: ContextRow['seq']): number | undef
 }
 
 /** C6: without a commit, the result is the empty conversation. */
-function emptyOf({ format = emptyFormat }: MaterializeInput): {
-  readonly result: Materialized;
-  readonly content: Uint8Array;
-  readonly contentType: string;
-} {
+function emptyOf({ format = emptyFormat }: MaterializeInput) {
   const { id, contentType, concat } = requireFormat(format);
   const content = concat([]);
-  const nothing = { tier: 'native', messageCount: 0, tokenCount: 0, cached: false, commits: [], ...noLosses } as const;
-  return { result: { artifactRef: refOf(content), format: id, contentType, ...nothing, commits: [] }, content, contentType };
+  const nothing = { messageCount: 0, tokenCount: 0, cached: false, commits: [], ...noLosses };
+  const result: Materialized = { artifactRef: refOf(content), format: id, contentType, tier: 'native', ...nothing };
+  return { result, content, contentType };
 }
 
 /** A compaction has a message count of 0 (C9), but in a materialization its summary counts as a message. */

@@ -87,16 +87,22 @@ export interface ContentReading {
 /** Reads all formats. */
 export const allContents: ContentReading = { reader: findReader, remake: remakeSnapshot };
 
+/** What a chain knows of this machine. */
+export interface ChainMachine {
+  /** The name of this machine. */
+  readonly machine?: string | undefined;
+  /** The text of a person's file of prices, limits and budgets; undefined without one. */
+  readonly usageSettings?: (() => string | undefined) | undefined;
+  /** As in `ReadChain`. Without it, the mark of this process. */
+  readonly seal?: Seal | undefined;
+}
+
 /** What the chains of one project have in common. */
-export interface ChainPlace {
+export interface ChainPlace extends ChainMachine {
   readonly project: number;
   readonly folder: string;
   readonly behind: string | undefined;
   readonly clock: Clock;
-  readonly machine: string | undefined;
-  readonly usageSettings: (() => string | undefined) | undefined;
-  /** As in `ReadChain`. Without it, the mark of this process. */
-  readonly seal?: Seal | undefined;
   readonly caches: ChainCaches;
   readonly contents: ContentReading;
   /** Forgets cached content that was removed. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { layerSources } from '../assist/index.js';
-import { attempt, type Clock, isObject, parseJson, stringAt, systemClock, toTimestamp } from '../base/index.js';
+import { attempt, type Clock, isObject, parseJson, picked, stringAt, systemClock, toTimestamp } from '../base/index.js';
 import type { Git } from '../blame/index.js';
 import type { Diagnostics, RecentProject, UpdateCheck, UpdateSettings } from '../contract/index.js';
 import { absolutePath, makeFolders, makePrivateFolder, removeLeftovers, replaceFile, temporaryPlaces, unlessRefused } from '../files/index.js';
@@ -140,11 +140,8 @@ function startReading({ readers, isRunning }: EngineOptions, project: Project): 
 /** What the projects of an engine know of the machine. */
 const machineFor = (options: EngineOptions, own: Pick<ForProjects, 'trusted' | 'copies'>): ForProjects => ({
   ...own,
-  name: options.machine,
+  ...picked(options, 'machine', 'vault', 'analyst', 'worker'),
   replicas: openMachineReplicas(options.dataDir),
-  vault: options.vault,
-  analyst: options.analyst,
-  worker: options.worker,
   summaries: (dir) => openSummarizerSettings(options.dataDir, dir),
   providers: () => options.providers ?? [],
   usageSettings: () => ownUsageSettings(options.dataDir),

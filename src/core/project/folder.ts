@@ -9,9 +9,9 @@ import { tokenizer } from '../formats/index.js';
 import { listBackups } from '../integrity/index.js';
 import { copyForReading, type OpenDatabase, openDatabase, type ReadableDb, type RebuiltFile, rebuildDatabase } from '../store/index.js';
 import { nameProblem, thisSystem } from '../system/index.js';
-import { type Seal, type TrustedProjects, whyUntrusted } from '../trust/index.js';
+import { type TrustedProjects, whyUntrusted } from '../trust/index.js';
 import { type Access, accessAfter, deniedWrite, hasRoom, type ReadOnly, readOnly, readWrite, requireWrite, sentenceOf } from './access.js';
-import { allContents, type ChainPlace, openCaches, type ReadPlace, readChain, writeChain } from './chains.js';
+import { allContents, type ChainMachine, type ChainPlace, openCaches, type ReadPlace, readChain, writeChain } from './chains.js';
 import { beforeFormat } from './conversion.js';
 import {
   database,
@@ -83,7 +83,7 @@ export function makeFolder(input: NewProject, clock: Clock, trusted?: TrustedPro
   return dir;
 }
 
-export interface OpenFolderOptions {
+export interface OpenFolderOptions extends ChainMachine {
   /** Milliseconds to wait for another writer. */
   readonly busyMs?: number | undefined;
   /** Rebuilds a database that does not open from its readable rows. */
@@ -92,12 +92,6 @@ export interface OpenFolderOptions {
   readonly restrict?: ((project: { readonly dir: string; readonly projectId: string }) => ReadOnly | undefined) | undefined;
   /** The folder that keeps copies of read-only databases for the next use. Without it, each use makes a copy and removes it. */
   readonly copies?: string | undefined;
-  /** The name of this machine. */
-  readonly machine?: string | undefined;
-  /** The text of a person's file of prices, limits and budgets; undefined without one. */
-  readonly usageSettings?: (() => string | undefined) | undefined;
-  /** As in `ReadChain`. */
-  readonly seal?: Seal | undefined;
   /** As in `ConnectionOptions`, for a thread of a process that has the seal. */
   readonly mark?: string | undefined;
   /** Called when content was removed, so that other threads forget it too. */

@@ -4,12 +4,13 @@ import type { ProjectInfo } from '../contract/index.js';
 import { type MachineReplicas, noReplicas, openReplicas, type Replicas, type Vault } from '../replicas/index.js';
 import { formatVersion, type ReadableDb } from '../store/index.js';
 import { forgetFetched } from '../sync/index.js';
-import type { Seal, TrustedProjects } from '../trust/index.js';
+import type { TrustedProjects } from '../trust/index.js';
 import type { ModelProvider } from '../turns/index.js';
 import { isUntrusted } from './access.js';
 import type { Analyst } from './ask.js';
 import { openBackups } from './backups.js';
 import { type Capture, liveTips, openCapture } from './capture.js';
+import type { ChainMachine } from './chains.js';
 import { standOf } from './changes.js';
 import { idleCheck } from './checks.js';
 import { makeFolder, type NewProject, openFolder, type ProjectFolder, restrictUntrusted } from './folder.js';
@@ -38,9 +39,7 @@ export interface Project extends ProjectFolder {
 }
 
 /** This machine's data about its projects, which is stored outside of them. */
-export interface ForProjects {
-  /** The name of this machine. */
-  readonly name?: string | undefined;
+export interface ForProjects extends ChainMachine {
   readonly replicas: MachineReplicas;
   /** The projects that a person trusts on this machine; others are restricted. Without it, every project is trusted. */
   readonly trusted?: TrustedProjects;
@@ -50,10 +49,6 @@ export interface ForProjects {
   readonly vault?: Vault | undefined;
   /** Answers SQL in a process of its own, which can be killed. Without it, the engine's thread answers. */
   readonly analyst?: Analyst | undefined;
-  /** The text of a person's file of prices, limits and budgets; undefined without one. */
-  readonly usageSettings?: () => string | undefined;
-  /** As in `ReadChain`. */
-  readonly seal?: Seal | undefined;
   /** Called with the path of a project of which content was removed. */
   readonly onGone?: ((path: string) => void) | undefined;
   /** The summarizers that a person turned on, by the folder of the project. */
@@ -71,12 +66,9 @@ export const createProject = (input: NewProject, clock: Clock, machine?: ForProj
 /** Opens a project. `repair` works as in `openFolder`. @throws the errors of `openFolder`. */
 export function openProject(path: string, clock: Clock, machine: ForProjects = nothing, { repair = false } = {}): Project {
   const folder: ProjectFolder = openFolder(path, clock, {
+    ...machine,
     repair,
     restrict: restrictUntrusted(machine.trusted),
-    copies: machine.copies,
-    machine: machine.name,
-    usageSettings: machine.usageSettings,
-    seal: machine.seal,
     onGone: () => machine.onGone?.(folder.dir),
   });
   const { access, chain, projectId } = folder;

@@ -2,7 +2,7 @@ import { type ReadArtifacts, shortOf } from '../artifacts/index.js';
 import { badRequest } from '../base/index.js';
 import { inSteps, roots } from '../project/index.js';
 import { releaseDeleted } from '../sessions/index.js';
-import { reads, writes, writesIf } from './procedure.js';
+import { reads, writes, writesUnless } from './procedure.js';
 
 export const artifactRouter = {
   put: writes.artifact.put.handler(({ input, context }) => {
@@ -28,13 +28,11 @@ export const artifactRouter = {
     artifacts.setPolicy(no, input.policy, input.ttlSeconds);
     return statOf(artifacts, no);
   }),
-  gc: writesIf<{ dryRun?: unknown }>(({ dryRun }) => dryRun === undefined || dryRun === false).artifact.gc.handler(
-    ({ input: { deleted, ...input }, context: { session } }) => {
-      const { chain, replicas } = session.project();
-      const release = deleted ? () => releaseDeleted(chain) : undefined;
-      return inSteps(chain.artifacts.gc({ ...input, roots, replicas: replicas.names(), release }));
-    },
-  ),
+  gc: writesUnless('dryRun').artifact.gc.handler(({ input: { deleted, ...input }, context: { session } }) => {
+    const { chain, replicas } = session.project();
+    const release = deleted ? () => releaseDeleted(chain) : undefined;
+    return inSteps(chain.artifacts.gc({ ...input, roots, replicas: replicas.names(), release }));
+  }),
   repack: writes.artifact.repack.handler(({ context }) => inSteps(context.chain.artifacts.repack())),
   dropCaches: writes.artifact.dropCaches.handler(({ context }) => ({ freedBytes: context.chain.artifacts.dropCaches() })),
 };

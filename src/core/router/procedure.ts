@@ -170,16 +170,20 @@ export const writes = base.use(
   }),
 );
 
-/** A call that changes records only with some inputs. */
-export const writesIf = <Input>(isWriting: (input: Input) => boolean) =>
+/** A call that changes records only with some values of a field of its input. */
+export const writesIf = (field: string, isWriting: (value: unknown) => boolean) =>
   base.use(
     of('writes', ({ next, context }, input: unknown) => {
       const session = engineOf(context);
       // A value that is not an object is refused afterward, by its schema.
-      if (typeof input === 'object' && input !== null && isWriting(input as Input)) requireAccess(session, ({ mode }) => mode === 'read-only');
+      if (typeof input === 'object' && input !== null && isWriting(input[field as keyof typeof input]))
+        requireAccess(session, ({ mode }) => mode === 'read-only');
       return changing(session, next);
     }),
   );
+
+/** A call that changes records unless a field of its input is set. */
+export const writesUnless = (field: string) => writesIf(field, (value) => value === undefined || value === false);
 
 /** Opens a refusing project again, because a person may have trusted it or freed some space. @throws as `requireWrite`. */
 function requireAccess({ openProject, engine }: Session, isRefused: (access: Project['access']) => boolean): void {

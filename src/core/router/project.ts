@@ -30,10 +30,8 @@ export const projectRouter = {
     (input.ifDue ? projects.backUpIfDue : projects.backUpNow)(session.project()),
   ),
   setBackups: writes.project.setBackups.handler(({ input, context: { session } }) => projects.setBackups(session.project(), input.on)),
-  check: writesIf<{ repair?: boolean | undefined }>(({ repair }) => repair === true).project.check.handler(
-    ({ input: { repair }, context: { session } }) => {
-      const project = session.project();
-      return projects.inSteps(repair ? projects.repairProject(project, session.engine.options.readers) : projects.checkProject(project));
-    },
-  ),
+  check: writesIf('repair', (repair) => repair === true).project.check.handler(({ input: { repair }, context: { session } }) => {
+    const project = session.project();
+    return projects.inSteps(repair ? projects.repairProject(project, session.engine.options.readers) : projects.checkProject(project));
+  }),
 };

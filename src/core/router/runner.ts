@@ -1,3 +1,4 @@
+import { picked } from '../base/index.js';
 import type { Session } from '../project/index.js';
 import { allowWork, answerQuestion, followJob, listJobs, logOf, type RunnerParts, repeatWork, startJob, stopJob } from '../runner/index.js';
 import { live, reads, writes } from './procedure.js';
@@ -18,13 +19,9 @@ export const runnerRouter = {
   log: reads.runner.log.handler(({ input, context }) => logOf(context.chain, input)),
   answer: writes.runner.answer.handler(({ input, context }) => answerQuestion(partsOf(context), input)),
   agents: live.runner.agents.handler(({ context }) =>
-    partsOf(context).agents.map(({ agent, title, resume, permissions, mcp, problem }) => ({
-      agent,
-      title,
-      resume,
-      permissions,
-      mcp,
-      problem: problem(),
+    partsOf(context).agents.map((program) => ({
+      ...picked(program, 'agent', 'title', 'resume', 'permissions', 'mcp'),
+      problem: program.problem(),
     })),
   ),
   getPolicy: live.runner.getPolicy.handler(({ context: { session } }) => {

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { type Connection, guard } from './connection.js';
-import { changedDefinitions, definitionProblem } from './definitions.js';
+import { changedDefinitions } from './definitions.js';
 import { saysDamage } from './failures.js';
 import { type ChangedRow, changedRows, tablesOf } from './sums.js';
 
@@ -16,7 +16,7 @@ export function checksOf(current: () => Connection) {
           parent,
         })),
       ),
-    changedDefinitions: () => guard(() => changedDefinitions(current().raw).map(definitionProblem)),
+    changedDefinitions: () => guard(() => changedDefinitions(current().raw)),
     changedRows: (): ChangedRow[] => {
       const { raw } = current();
       return tablesOf(raw).flatMap((table) => guard(() => changedRows(raw, table), raw));

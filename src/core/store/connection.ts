@@ -49,10 +49,7 @@ export function connectTo(file: string | Buffer, options: ConnectionOptions): Co
   const apart = typeof file === 'string' ? derivedFile(file) : undefined;
   try {
     return guardOpening(() => {
-      migrate(raw, {
-        transaction: (work) => raw.transaction(work).immediate(),
-        beforeMigration: (from) => copyBefore(raw, from, options.backupPath?.(from)),
-      });
+      migrate(raw, (from) => copyBefore(raw, from, options.backupPath?.(from)));
       if (!raw.readonly) watchRows(raw);
       if (options.derivedOnly !== undefined) refuseRecords(raw, options.derivedOnly);
       const place = placeAt(typeof file === 'string' ? [...(options.beside ?? []), file] : []);

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, existsSync, readFileSync, readSync, renameSync, rmSync, statfsSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statfsSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -11,7 +11,6 @@ import {
   makeOwn,
   makeTemporary,
   namesIn,
-  openNamed,
   privateFile,
   processName,
   realPath,
@@ -20,7 +19,7 @@ import {
   syncFile,
   temporaryPlaces,
 } from '../files/index.js';
-import { copyWhole } from './foreign.js';
+import { copyWhole, headOf } from './foreign.js';
 import { formatVersion } from './migrations/index.js';
 
 /** A private copy of a database. Reading the copy creates no files beside the original. */
@@ -93,16 +92,7 @@ function requireRoom(file: string, folder: string): void {
 }
 
 /** The format version in the header of a database. */
-export function versionIn(file: string): number {
-  const header = Buffer.alloc(64);
-  const { fd } = openNamed(file);
-  try {
-    readSync(fd, header, 0, header.length, 0);
-  } finally {
-    closeSync(fd);
-  }
-  return header.readUInt32BE(60);
-}
+export const versionIn = (file: string): number => headOf(file, 64).readUInt32BE(60);
 
 /** Copies a database and makes the copy writable, even if the original is read-only. */
 function copyPrivately(file: string, copy: string): void {

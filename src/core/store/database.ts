@@ -278,10 +278,7 @@ function writesOf(current: () => Connection): Omit<WritableDb, keyof ReadableDb>
   };
 }
 
-interface Listeners {
-  readonly commit: readonly (() => void)[];
-  readonly rollback: readonly (() => void)[];
-}
+type Listeners = Readonly<Record<'commit' | 'rollback', readonly (() => void)[]>>;
 
 /** Creates `WritableDb.transaction`. The place is checked before the commit; work that writes files checks it itself. */
 function transactions(current: () => Connection, listeners: Listeners, changed: { derived: boolean }, hasLeftLog: () => boolean) {

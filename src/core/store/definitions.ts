@@ -3,24 +3,11 @@ import { corrupt, inWords, once, type StemmaError } from '../base/index.js';
 import { migrations } from './migrations/index.js';
 import { addSums, registerSums } from './sums.js';
 
-/** A table or index that is missing or not defined as Stemma defined it. */
-export interface ChangedDefinition {
-  readonly kind: 'table' | 'index';
-  readonly name: string;
-  readonly isMissing: boolean;
-}
-
-interface Definition {
-  readonly type: 'table' | 'index';
-  readonly name: string;
-  readonly sql: string;
-}
-
-const selectDefinitions = "SELECT type, name, sql FROM sqlite_schema WHERE type IN ('table', 'index') AND sql IS NOT NULL";
+const selectDefinitions = "SELECT type || ' ' || name, sql FROM sqlite_schema WHERE type IN ('table', 'index') AND sql IS NOT NULL";
 
 /** Definitions by kind and name, in a form that does not depend on when a column was added. */
 const definitionsIn = (raw: Database.Database): Map<string, string> =>
-  new Map((raw.prepare(selectDefinitions).all() as Definition[]).map(({ type, name, sql }) => [`${type} ${name}`, inOneForm(sql)]));
+  new Map((raw.prepare(selectDefinitions).raw().all() as [string, string][]).map(([key, sql]) => [key, inOneForm(sql)]));
 
 /**
  * A definition without comments and quotes, with its columns sorted: a database that was migrated step by step has them in another order than
@@ -64,19 +51,15 @@ const ownDefinitions = once((): ReadonlyMap<string, string> => {
   }
 });
 
-/** Tables and indexes of a database of the current format that are missing or defined in another way. */
-export function changedDefinitions(raw: Database.Database): ChangedDefinition[] {
+/** The tables and indexes of a database of the current format that are missing or defined in another way, one line each. */
+export function changedDefinitions(raw: Database.Database): string[] {
   const found = definitionsIn(raw);
   return [...ownDefinitions()].flatMap(([key, definition]) => {
-    const [kind, name] = key.split(' ') as [ChangedDefinition['kind'], string];
-    const isMissing = !found.has(key);
-    return found.get(key) === definition ? [] : [{ kind, name, isMissing }];
+    const [kind, name = ''] = key.split(' ');
+    const problem = found.has(key) ? 'is not defined as Stemma defines it' : 'is missing';
+    return found.get(key) === definition ? [] : [`the ${kind} ${inWords(name)} ${problem}`];
   });
 }
-
-/** Says in one line how a definition differs. */
-export const definitionProblem = ({ kind, name, isMissing }: ChangedDefinition): string =>
-  `the ${kind} ${inWords(name)} ${isMissing ? 'is missing' : 'is not defined as Stemma defines it'}`;
 
 const fromDefinition = /^(?:no such (?:column|table|index)\b|table \S+ has no column named|no query solution|cannot store|datatype mismatch)/;
 
@@ -86,5 +69,5 @@ export function definitionError(raw: Database.Database, { code, message }: Insta
   if (!isSuspect) return undefined;
   const changed = changedDefinitions(raw);
   if (changed.length === 0) return undefined;
-  return corrupt('stemma.db', `${changed.slice(0, 3).map(definitionProblem).join(', ')} (${message}); run "stemma fsck --repair" to restore it`);
+  return corrupt('stemma.db', `${changed.slice(0, 3).join(', ')} (${message}); run "stemma fsck --repair" to restore it`);
 }

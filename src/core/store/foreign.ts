@@ -1,8 +1,8 @@
-import { closeSync, copyFileSync, constants as fileSystem, readSync, rmSync, statSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, constants as fileSystem, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { onceFor, StemmaError, unavailable } from '../base/index.js';
-import { type LocatedFile, makeTemporary, namedFile, openLocated, statLocated } from '../files/index.js';
+import { fillFrom, type LocatedFile, makeTemporary, openNamed, statLocated } from '../files/index.js';
 import { longPath } from '../system/index.js';
 import { quoted } from './guard.js';
 
@@ -189,23 +189,20 @@ export function copyWhole(path: string, copy: string, had: { stamp: string | und
   throw unavailable(`Cannot read ${path}: it changes faster than it can be copied. Try again when its program is idle.`, { path });
 }
 
-/** Whether a journal undoes a write that has not ended. A program can leave an empty one beside its database. */
-function isHot(journal: string): boolean {
-  const magic = 'd9d505f920a163d7';
-  const head = Buffer.alloc(magic.length / 2);
+/** The first bytes of a file; zeros after its end. */
+export function headOf(file: string, length: number): Buffer {
+  const head = Buffer.alloc(length);
+  const { fd } = openNamed(file);
   try {
-    const { fd } = openLocated(namedFile(journal));
-    try {
-      readSync(fd, head, 0, head.length, 0);
-    } finally {
-      closeSync(fd);
-    }
-    return head.toString('hex') === magic;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
+    fillFrom(fd, head, 0);
+  } finally {
+    closeSync(fd);
   }
+  return head;
 }
+
+/** Whether the copy of a journal undoes a write that has not ended. A program can leave an empty one beside its database. */
+const isHot = (journal: string): boolean => existsSync(journal) && headOf(journal, 8).toString('hex') === 'd9d505f920a163d7';
 
 function copyLog(log: string, copy: string): string | undefined {
   rmSync(copy, { force: true });

@@ -5,19 +5,13 @@ import { formatVersion, migrations } from './migrations/index.js';
 import { formerTrigger, refuseForeignObjects, schemaOf } from './schema.js';
 import { addSums, tablesOf, unwatchRows, watchRows } from './sums.js';
 
-export interface MigrateOptions {
-  /** Runs its argument inside one transaction. */
-  readonly transaction: <T>(work: () => T) => T;
-  /** Called before an existing database is changed. `from` is its format version. */
-  readonly beforeMigration?: (from: number) => void;
-}
-
 /**
- * Brings a database to the current format version in one transaction. An empty file has version 0.
+ * Brings a database to the current format version in one transaction, or as a part of the open one. An empty file has version 0.
+ * @param beforeMigration called with its format version before an existing database is changed.
  * @throws CONFLICT if the database is newer than this Stemma; UNAVAILABLE if it must be migrated but is read-only; CORRUPT
  * if its tables do not fit its version, or if it contains objects that Stemma did not create.
  */
-export function migrate(raw: Database.Database, { transaction, beforeMigration }: MigrateOptions): void {
+export function migrate(raw: Database.Database, beforeMigration?: (from: number) => void): void {
   const from = versionOf(raw);
   refuseNewer(from);
   refuseForeignObjects(raw, from);
@@ -25,7 +19,7 @@ export function migrate(raw: Database.Database, { transaction, beforeMigration }
   if (raw.readonly)
     throw unavailable(`this project has format ${from} and needs a migration to ${formatVersion}, but it is read-only`, { reason: 'read-only' });
   if (from > 0) beforeMigration?.(from);
-  transaction(() => {
+  const work = raw.transaction(() => {
     // Another process may have migrated it while this one waited for the lock.
     const current = versionOf(raw);
     if (current === formatVersion) return;
@@ -40,6 +34,7 @@ export function migrate(raw: Database.Database, { transaction, beforeMigration }
     }
     raw.pragma(`user_version = ${formatVersion}`);
   });
+  work.immediate();
 }
 
 /** The statements that create a database of the current format, read from the first new database of this process. */

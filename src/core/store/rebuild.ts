@@ -155,7 +155,7 @@ const firstWithSums = 16;
 
 function makeTables(fresh: Database.Database, version: number): void {
   if (version === formatVersion) {
-    migrate(fresh, { transaction: (work) => work() });
+    migrate(fresh);
     return;
   }
   for (const step of migrations.slice(0, version)) fresh.exec(step);

@@ -24,7 +24,7 @@ export const tableNamed = <Table extends { readonly name: string }>(tables: read
   tables.find((table) => table.name === name) ?? tables.find((table) => presentName(table.name) === presentName(name));
 
 /** The tables and indexes that exist after the given migration steps. Stemma makes no views, no triggers and no virtual tables in its record. */
-export function objectsAfter(steps: readonly string[]): SchemaObject[] {
+function objectsAfter(steps: readonly string[]): SchemaObject[] {
   const known = new Map<string, Kind>();
   const statements = /\b(CREATE|DROP|ALTER)\s+(?:UNIQUE\s+)?(TABLE|INDEX)\s+(?:IF EXISTS\s+)?(\w+)(?:\s+RENAME\s+TO\s+(\w+))?/g;
   for (const step of steps)
@@ -36,12 +36,6 @@ export function objectsAfter(steps: readonly string[]): SchemaObject[] {
         known.set(renamed, 'table');
       }
   return [...known].map(([name, kind]) => ({ name, kind }));
-}
-
-/** Objects that the given migration steps do not create. */
-export function foreignObjects(found: readonly SchemaObject[], steps: readonly string[]): SchemaObject[] {
-  const own = new Set(objectsAfter(steps).map(({ kind, name }) => `${kind} ${name}`));
-  return found.filter(({ kind, name }) => !own.has(`${kind} ${name}`) && !ofSqlite.test(name));
 }
 
 /** The objects of a database's schema, as its file describes them. */
@@ -69,7 +63,9 @@ function isFormer({ kind, name }: SchemaObject, version: number): boolean {
  */
 export function refuseForeignObjects(raw: Database.Database, version: number): void {
   if (version < 0) throw corrupt('stemma.db', `the database has the format version ${version}; run "stemma fsck --repair" to restore it`);
-  const foreign = foreignObjects(schemaOf(raw), migrations.slice(0, version)).filter((object) => !isFormer(object, version));
+  const textOf = ({ kind, name }: SchemaObject): string => `${kind} ${name}`;
+  const own = new Set(objectsAfter(migrations.slice(0, version)).map(textOf));
+  const foreign = schemaOf(raw).filter((object) => !own.has(textOf(object)) && !ofSqlite.test(object.name) && !isFormer(object, version));
   if (foreign.length === 0) {
     refuseMissingTables(raw, version);
     return;
@@ -78,7 +74,7 @@ export function refuseForeignObjects(raw: Database.Database, version: number): v
   throw corrupt(
     'stemma.db',
     `stemma.db contains ${firstOf(names, 5)}, which Stemma did not create; none of it was run. "stemma fsck --repair" copies the rows into a new database without it`,
-    { foreign: foreign.map(({ kind, name }) => `${kind} ${name}`) },
+    { foreign: foreign.map(textOf) },
   );
 }
 

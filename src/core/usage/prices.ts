@@ -184,7 +184,11 @@ export function priceFew(chain: WriteChain): boolean {
   if (readDerivedProgress(chain, versionName) !== settings.version || isInterrupted(chain)) return false;
   const calls = unpriced(chain);
   if (calls.length > pricedAtOnce) return false;
-  priceTogether(chain, calls, settings);
+  if (calls.length > 0)
+    chain.db.transaction(() => {
+      storePrices(chain, calls, settings);
+      sumSessions(chain, [...new Set(calls.map(({ session }) => session))]);
+    });
   return true;
 }
 
@@ -194,14 +198,6 @@ const isInterrupted = ({ db, project }: ReadChain): boolean =>
 /** The first calls without a price, in the order of storage: up to one more than one transaction prices. */
 const unpriced = ({ db, project }: ReadChain): PricedCall[] => db.all<PricedCall>(selectUnpriced, project);
 const selectUnpriced = `SELECT * FROM usageCall INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL ORDER BY no LIMIT ${pricedAtOnce + 1}`;
-
-function priceTogether(chain: WriteChain, calls: readonly PricedCall[], settings: UsageSettings): void {
-  if (calls.length === 0) return;
-  chain.db.transaction(() => {
-    storePrices(chain, calls, settings);
-    sumSessions(chain, [...new Set(calls.map(({ session }) => session))]);
-  });
-}
 
 /**
  * Prices calls in the order of storage and computes the sums of their sessions afterwards. The calls of a session may be far apart, so pricing by

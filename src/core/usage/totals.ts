@@ -28,24 +28,14 @@ export function storeTotal(
   session: string,
   { model, input, cacheRead, cacheWrite, cacheWrite1h, output, total }: CallCount,
 ): void {
+  const counts = [input, cacheRead, cacheWrite, output, total?.cost ?? null, cacheWrite1h, total?.webSearch ?? null];
   chain.db.run(
     `INSERT INTO usageTotal (project, session, model, context, input, cacheRead, cacheWrite, output, cost, cacheWrite1h, webSearch)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET context = excluded.context, input = excluded.input, cacheRead = excluded.cacheRead, cacheWrite = excluded.cacheWrite,
        output = excluded.output, cost = excluded.cost, cacheWrite1h = excluded.cacheWrite1h, webSearch = excluded.webSearch WHERE excluded.context >= context`,
-    ...[
-      chain.project,
-      session,
-      model ?? '',
-      context,
-      input,
-      cacheRead,
-      cacheWrite,
-      output,
-      total?.cost ?? null,
-      cacheWrite1h,
-      total?.webSearch ?? null,
-    ],
+    [chain.project, session, model ?? '', context],
+    counts,
   );
 }
 
