@@ -81,14 +81,11 @@ function stored(chain: WriteChain, name: string): { readonly no: ArtifactNo; rea
   return { no, ref: chain.artifacts.stat(no).ref };
 }
 
-/** Counts of a commit's content, and its outline if counting built one. A missing outline is built at the first read. */
-interface Content {
-  readonly counts: OutlineCounts;
-  readonly outline?: string | undefined;
-}
-
-/** Parses and counts the content. Content of an unknown format is not read. */
-function readContent(input: CheckpointInput, read: () => Uint8Array, isCounted: boolean): Content {
+/**
+ * Parses and counts the content. Content of an unknown format is not read. The outline is there if counting built one: a missing one is built at the
+ * first read.
+ */
+function readContent(input: CheckpointInput, read: () => Uint8Array, isCounted: boolean) {
   const format = findFormat(input.format);
   if (!format) return { counts: { messages: 0, tokens: 0, errors: 0, entries: 0 } };
   const content = read();

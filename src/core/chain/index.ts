@@ -15,7 +15,7 @@ export {
   type Step,
   type WriteChain,
 } from './chain.js';
-export { addCommit, checkpoint, commitCounts } from './checkpoint.js';
+export { addCommit, checkpoint } from './checkpoint.js';
 export { compact, snapshot } from './compact.js';
 export { goesOnWithTurn, noteGrowth } from './continued-turns.js';
 export { type DeltaFacts, encodedFact, factsAlong, saveFact, storedFacts } from './delta-facts.js';

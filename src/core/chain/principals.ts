@@ -1,6 +1,6 @@
 import { type CommitSeq, type ContextId, inWords, StemmaError } from '../base/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
-import type { ReadChain, WriteChain } from './chain.js';
+import type { ContextRow, ReadChain, WriteChain } from './chain.js';
 import { lastCommit } from './find.js';
 
 /** The row of the `progress` table that says up to which commit the list by principal is complete. */
@@ -9,12 +9,7 @@ const progress = 'principals';
 /** Number of unlisted commits that a query scans without delay. */
 const maxScan = 512;
 
-export interface Newest {
-  readonly seq: CommitSeq;
-  readonly id: ContextId;
-  /** Milliseconds since 1970. */
-  readonly createdAt: number;
-}
+type Newest = Pick<ContextRow, 'seq' | 'id' | 'createdAt'>;
 
 /**
  * Commits that record the principal's own work (C11): captured, imported or checkpointed. Commits that Stemma made, such as forks, reruns and

@@ -74,23 +74,17 @@ export type TipFilter = InputOf<'context.tips'>;
 /** Commits without children, newest first, without those of deleted sessions and branches. */
 export function tips(chain: ReadChain, filter: TipFilter): Commit[] {
   const hidden = hiddenCommits(chain, { archived: true });
-  return tipRows(chain)
-    .filter((row) => matches(row, filter) && !hidden.has(row.seq))
-    .map(toCommit);
+  const rows = chain.db.all<ContextRow>(selectTips, chain.project);
+  return rows.filter((row) => matches(row, filter) && !hidden.has(row.seq)).map(toCommit);
 }
+
+/** A tip is the last commit of its run, and no other run branches off from it. */
+const selectTips = `${selectContext} WHERE c.seq IN (
+       SELECT (SELECT seq FROM commits WHERE run = l.no ORDER BY depth DESC LIMIT 1) FROM firstParentRun l WHERE l.project = ?)
+       AND NOT EXISTS (SELECT 1 FROM firstParentRun b WHERE b.origin = c.seq)
+     ORDER BY c.createdAt DESC, c.seq DESC`;
 
 /** Whether a commit matches every given field of the filter. */
 export const matches = (row: Pick<ContextRow, (typeof filtered)[number]>, filter: TipFilter): boolean =>
   filtered.every((field) => filter[field] === undefined || filter[field] === row[field]);
 const filtered = ['template', 'principal', 'sessionId', 'ticketId'] as const;
-
-/** A tip is the last commit of its run, and no other run branches off from it. */
-function tipRows(chain: ReadChain): ContextRow[] {
-  return chain.db.all<ContextRow>(
-    `${selectContext} WHERE c.seq IN (
-       SELECT (SELECT seq FROM commits WHERE run = l.no ORDER BY depth DESC LIMIT 1) FROM firstParentRun l WHERE l.project = ?)
-       AND NOT EXISTS (SELECT 1 FROM firstParentRun b WHERE b.origin = c.seq)
-     ORDER BY c.createdAt DESC, c.seq DESC`,
-    chain.project,
-  );
-}

@@ -46,12 +46,11 @@ export function receivedAt({ db, project }: Pick<ReadChain, 'db' | 'project'>, k
 }
 
 /** Every row of a kind that another machine sent, by its number. */
-export const allReceived = ({ db, project }: Pick<ReadChain, 'db' | 'project'>, kind: StartKind): ReadonlyMap<number, Received> =>
-  new Map(
-    db
-      .all<Row & { row: number }>('SELECT row, hub, sender, isLink, at, allowedAt FROM received WHERE project = ? AND kind = ?', project, kind)
-      .map(({ row, ...found }) => [row, toReceived(found)]),
-  );
+export function allReceived({ db, project }: Pick<ReadChain, 'db' | 'project'>, kind: StartKind): ReadonlyMap<number, Received> {
+  const sql = 'SELECT row, hub, sender, isLink, at, allowedAt FROM received WHERE project = ? AND kind = ?';
+  const rows = db.all<Row & { readonly row: number }>(sql, project, kind);
+  return new Map(rows.map(({ row, ...found }) => [row, toReceived(found)]));
+}
 
 /** Records that a person of this machine allows what another machine sent. */
 export const allowReceived = ({ db, project, clock }: Pick<WriteChain, 'db' | 'project' | 'clock'>, kind: StartKind, row: number): void =>

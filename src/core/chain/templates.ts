@@ -1,12 +1,9 @@
 import { refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, badRequest, type ContextId, decodeText, inWords, notFound, toTimestamp } from '../base/index.js';
-import type { InputOf, TemplateRecord } from '../contract/index.js';
-import type { Materialized, ReadChain, WriteChain } from './chain.js';
+import { type ArtifactNo, badRequest, decodeText, inWords, notFound, toTimestamp } from '../base/index.js';
+import type { InputOf, OutputOf, TemplateRecord } from '../contract/index.js';
+import type { ReadChain, WriteChain } from './chain.js';
 import { findChildren, findCommit } from './find.js';
 import { materialize } from './materialize.js';
-
-/** A version of a template. A template describes a kind of agent (C16). */
-export type Template = TemplateRecord;
 
 interface TemplateRow {
   readonly name: string;
@@ -18,11 +15,11 @@ interface TemplateRow {
 
 const columns = 'name, version, artifact, author, createdAt';
 
-/** Stores content as the next version of a template. The same content as the last version returns that version. */
+/** Stores content as the next version of a template, which describes a kind of agent (C16). The content of the last version returns that version. */
 export function putTemplate(
   chain: WriteChain,
   input: { name: string; bytes: Uint8Array; contentType: string; author?: string | undefined },
-): Template {
+): TemplateRecord {
   if (input.name.includes('@'))
     throw badRequest('name', `${inWords(input.name)} contains "@". Give the name without a version; Stemma numbers the versions.`);
   return chain.artifacts.transaction(() => {
@@ -38,7 +35,7 @@ export function putTemplate(
 }
 
 /** Finds a template by `name@version`, or the last version by `name`. @throws NOT_FOUND */
-export function templateOf(chain: ReadChain, template: string): Template {
+export function templateOf(chain: ReadChain, template: string): TemplateRecord {
   const row = find(chain, template);
   if (!row) throw notFound(template, `This project has no template ${inWords(template)}.`);
   return toTemplate(chain, row);
@@ -51,22 +48,16 @@ export function templateText(chain: ReadChain, template: string): string | undef
 }
 
 /** All versions of all templates, or of one, newest first. */
-export function listTemplates(chain: ReadChain, name: string | null = null): Template[] {
+export function listTemplates(chain: ReadChain, name: string | null = null): TemplateRecord[] {
   const select = `SELECT ${columns} FROM template WHERE project = :project AND (:name IS NULL OR name = :name) ORDER BY no DESC`;
   return chain.db.all<TemplateRow>(select, { project: chain.project, name }).map((row) => toTemplate(chain, row));
 }
 
-export interface Instance extends Materialized {
-  /** `name@version` of the stored template, else the string that was given. */
-  readonly template: string;
-  readonly templateRef: ArtifactRef | null;
-  readonly context: ContextId | null;
-  /** `fresh`: no context. `resume`: the last commit of its agent. `fork`: a commit that its agent continued from, or an earlier one. */
-  readonly start: 'fresh' | 'resume' | 'fork';
-}
-
-/** Combines a template with a context, and records that it did. The same call starts, resumes and forks an agent. */
-export function instantiate(chain: WriteChain, input: InputOf<'context.instantiate'>): Instance {
+/**
+ * Combines a template with a context, and records that it did. The same call starts, resumes and forks an agent: it resumes from the last commit of an
+ * agent, and forks from one that the agent continued from.
+ */
+export function instantiate(chain: WriteChain, input: InputOf<'context.instantiate'>): OutputOf<'context.instantiate'> {
   return chain.artifacts.transaction(() => {
     const row = find(chain, input.template);
     if (!row && input.template.includes('@')) throw notFound(input.template, `This project has no template ${inWords(input.template)}.`);
@@ -101,7 +92,7 @@ const findTemplate = ({ db, project }: ReadChain, name: string, version: number 
     { project, name, version },
   );
 
-function toTemplate(chain: ReadChain, row: TemplateRow): Template {
+function toTemplate(chain: ReadChain, row: TemplateRow): TemplateRecord {
   const [stored] = chain.db.rows<[Buffer, string]>('SELECT hash, contentType FROM artifact WHERE no = ?', row.artifact);
   const [hash, contentType] = stored ?? [Buffer.alloc(32), ''];
   const { name, version, author } = row;

@@ -1,15 +1,5 @@
 import { type ByteRange, type CommitSeq, toTimestamp } from '../base/index.js';
-import {
-  addCommit,
-  type ContextRow,
-  commitAt,
-  commitCounts,
-  commitEndingAt,
-  noteGrowth,
-  remember,
-  rememberAll,
-  type WriteChain,
-} from '../chain/index.js';
+import { addCommit, type ContextRow, commitAt, commitEndingAt, noteGrowth, remember, rememberAll, type WriteChain } from '../chain/index.js';
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
 import { type FileBytes, startOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
@@ -306,7 +296,10 @@ function addPlanned(
     sessionId: planned.sessionId,
     checkpoint: (planned.type === 'delta' ? signed.checkpoint : undefined) ?? planned.checkpoint,
     summary: planned.summary,
-    ...commitCounts(planned.type, counts),
+    messageCount: planned.type === 'compaction' ? 0 : counts.messages,
+    tokenCount: counts.tokens,
+    errors: counts.errors,
+    entries: counts.entries,
     forked: false,
     // A turn without a time gets that of its parent or of the file's last change.
     createdAt: planned.createdAt ?? toTimestamp(parent?.createdAt ?? file.modifiedAt),

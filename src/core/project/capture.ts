@@ -93,12 +93,8 @@ const restingMs = 120_000;
 /** The ends of the sessions on which an agent works, as live capture observes it. */
 export function liveTips(capture: Capture, now: number): ReadonlySet<ContextId> {
   const isLive = ({ open, changedAt }: LiveStatus['files'][number]): boolean => open || Date.parse(changedAt) >= now - restingMs;
-  return new Set(
-    capture
-      .files()
-      .filter(isLive)
-      .flatMap(({ tip }) => tip ?? []),
-  );
+  const files = capture.files().filter(isLive);
+  return new Set(files.flatMap(({ tip }) => tip ?? []));
 }
 
 /** The parts of an engine that live capture needs. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type Clock, isObject, toTimestamp } from '../base/index.js';
+import { type Clock, isObject, parseJson, toTimestamp } from '../base/index.js';
 import type { SavedDraft } from '../contract/index.js';
-import { fileErrorCode, readInside, replaceFile } from '../files/index.js';
+import { readInside, replaceFile, unlessRefused } from '../files/index.js';
 
 /** Text that a person typed and has not used yet, such as an edited prompt. It is kept on this machine, outside of projects. */
 export type Drafts = ReturnType<typeof openDrafts>;
@@ -13,13 +13,9 @@ const maxFileBytes = 64 * 1024 * 1024;
 export function openDrafts(dataDir: string, clock: Clock) {
   const file = join(dataDir, 'drafts.json');
   const list = (): SavedDraft[] => {
-    try {
-      const stored: unknown = JSON.parse(readInside(dataDir, file, { limit: maxFileBytes }).toString('utf8'));
-      return Array.isArray(stored) ? stored.filter(isDraft) : [];
-    } catch (error) {
-      if (fileErrorCode(error) === undefined && !(error instanceof SyntaxError)) throw error;
-      return [];
-    }
+    const text = unlessRefused(() => readInside(dataDir, file, { limit: maxFileBytes }).toString('utf8'));
+    const stored: unknown = parseJson(text ?? '');
+    return Array.isArray(stored) ? stored.filter(isDraft) : [];
   };
   return {
     list,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Clock, StemmaError } from '../base/index.js';
+import { type Clock, orUndefined } from '../base/index.js';
 import { type HookEvent, importGrowth, type TranscriptGrowth } from '../follow/index.js';
 import type { Signed } from '../import/index.js';
 import { type TrustedProjects, untrusted } from '../trust/index.js';
@@ -17,12 +17,7 @@ const busyMs = 5_000;
  */
 export function openForHook(project: NewProject, clock: Clock, trusted: TrustedProjects, machine?: string): ProjectFolder {
   const { dir } = project;
-  if (!existsSync(dir))
-    try {
-      makeFolder(project, clock, trusted);
-    } catch (error) {
-      if (!(error instanceof StemmaError) || error.code !== 'CONFLICT') throw error;
-    }
+  if (!existsSync(dir)) orUndefined(() => makeFolder(project, clock, trusted), ['CONFLICT']);
   const found = findProjectIn(dir);
   if (!trusted.has(found.projectId, found.dir)) throw untrusted(found.dir, 'Nothing was recorded');
   return openFolder(dir, clock, { busyMs, restrict: restrictUntrusted(trusted), machine });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { badRequest, corrupt, isObject, notFound, parseJson, stringAt, toTimestamp } from '../base/index.js';
-import { absolutePath, FileRefused, fileErrorCode, readInside, replaceFile, statInside, writeNew } from '../files/index.js';
+import { absolutePath, FileRefused, readInside, replaceFile, statInside, unlessRefused, writeNew } from '../files/index.js';
 import { tokenizer } from '../formats/index.js';
 import { copyForReading, formatVersion, openDatabase } from '../store/index.js';
 
@@ -29,15 +29,11 @@ export const projectDir = (path: string): string => (path.endsWith(ending) ? abs
 /** Whether a folder is a project: its manifest or its database exists. */
 export const isProject = (dir: string): boolean => [manifest, database].some((name) => existsSync(join(dir, name)));
 
-/** A project, as its folder describes it. */
-export interface FoundProject extends ProjectManifest {
-  readonly dir: string;
-  /** True if `project.json` is missing or damaged, and the database was used instead. */
-  readonly isRecovered: boolean;
-}
-
-/** The project at a path, with or without `.stemma` at its end. @throws NOT_FOUND; CORRUPT if the project cannot be identified. */
-export function findProjectIn(path: string): FoundProject {
+/**
+ * The project at a path, with or without `.stemma` at its end, as its folder describes it. `isRecovered`: `project.json` is missing or damaged, and the
+ * database was used instead. @throws NOT_FOUND; CORRUPT if the project cannot be identified.
+ */
+export function findProjectIn(path: string) {
   const named = absolutePath(path);
   const dir = isProject(named) ? named : projectDir(named);
   const read = readManifest(dir);
@@ -53,7 +49,8 @@ function readManifest(dir: string): ProjectManifest | undefined {
     throw notFound(dir, existsSync(dir) ? `${dir} is not a Stemma project: it has no project.json.` : `Cannot open ${dir}: it does not exist.`, {
       dir,
     });
-  const bytes = ownFiles(() => readIfExists(dir));
+  // A link that leads nowhere is refused like any other link.
+  const bytes = ownFiles(() => unlessRefused(() => readInside(dir, manifest, { limit: maxManifestBytes }), ['ENOENT']));
   if (bytes === undefined) return undefined;
   const read = parseJson(bytes.toString('utf8'));
   const projectId = stringAt(read, 'projectId');
@@ -64,16 +61,6 @@ function readManifest(dir: string): ProjectManifest | undefined {
     createdAt: Date.parse(stringAt(read, 'createdAt') ?? '') || 0,
     tokenizer: stringAt(read, 'tokenizer') ?? tokenizer,
   };
-}
-
-/** The bytes of `project.json`; undefined if it does not exist. A link that leads nowhere is refused like any other link. */
-function readIfExists(dir: string): Buffer | undefined {
-  try {
-    return readInside(dir, manifest, { limit: maxManifestBytes });
-  } catch (error) {
-    if (fileErrorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Restores the manifest from a copy of the project's database. @throws CORRUPT if the database names no project. */

@@ -64,10 +64,8 @@ export async function openTeam(engine: Engine, given: GivenAddress): Promise<Pro
   const address = { token: undefined, ...given, onDemand: true };
   const hub = reach(engine, address);
   const { id } = await hub.hello();
-  const name = createHash('sha256')
-    .update(`${id}\0${address.token ?? ''}`)
-    .digest('hex')
-    .slice(0, 12);
+  const reached = `${id}\0${address.token ?? ''}`;
+  const name = createHash('sha256').update(reached).digest('hex').slice(0, 12);
   const dir = join(engine.options.dataDir, opened, `${given.project}-${name}.stemma`);
   const project = isProject(dir) ? engine.open(dir) : engine.create({ dir, name: given.project });
   await engine.hubs.set(project.projectId, address);

@@ -212,10 +212,7 @@ function plain(value: Value): string | number | null {
 }
 
 const tooMuch = (why: string): StemmaError =>
-  unavailable(`The statement needs more memory than it may use: ${why}. Read fewer rows, or shorter texts.`, {
-    reason: 'memory',
-    field: 'sql',
-  });
+  unavailable(`The statement needs more memory than it may use: ${why}. Read fewer rows, or shorter texts.`, { reason: 'memory', field: 'sql' });
 
 /** The refusal of a statement, in words. */
 function asRefusal(error: unknown, refused: string | undefined, names: readonly string[]): StemmaError {

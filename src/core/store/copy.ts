@@ -18,6 +18,7 @@ import {
   stampAt,
   syncFile,
   temporaryPlaces,
+  unlessRefused,
 } from '../files/index.js';
 import { copyWhole, headOf } from './foreign.js';
 import { formatVersion } from './migrations/index.js';
@@ -160,14 +161,10 @@ export function removeUnused(kept: string): void {
   }
 }
 
-/** Whether the original has changed since the copy was made. */
+/** Whether the original has changed since the copy was made, or cannot be read. */
 function isStale(folder: string): boolean {
-  try {
-    return !folder.endsWith(`-${readState(readFileSync(join(folder, nameOfOriginal), 'utf8'))}`);
-  } catch (error) {
-    if (fileErrorCode(error) === undefined) throw error;
-    return true;
-  }
+  const state = unlessRefused(() => readState(readFileSync(join(folder, nameOfOriginal), 'utf8')));
+  return state === undefined || !folder.endsWith(`-${state}`);
 }
 
 const isOld = (folder: string): boolean => systemClock() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0) > unusedMs;

@@ -161,10 +161,8 @@ function openedBy(raw: Database.Database, sql: string): readonly string[] | unde
     const steps = raw.prepare(`EXPLAIN ${plain}`).all() as { opcode: string; p2: number; p3: number }[];
     const reads = steps.filter(({ opcode }) => opcode === 'OpenRead');
     const pages = JSON.stringify(reads.filter(({ p3 }) => p3 === 0).map(({ p2 }) => p2));
-    const names = raw
-      .prepare('SELECT DISTINCT tbl_name FROM main.sqlite_schema WHERE rootpage IN (SELECT value FROM json_each(?))')
-      .pluck()
-      .all(pages);
-    return [...(names as string[]), ...(reads.some(({ p3 }) => p3 !== 0) ? madeFrom : [])];
+    const tables = 'SELECT DISTINCT tbl_name FROM main.sqlite_schema WHERE rootpage IN (SELECT value FROM json_each(?))';
+    const names = raw.prepare(tables).pluck().all(pages) as string[];
+    return [...names, ...(reads.some(({ p3 }) => p3 !== 0) ? madeFrom : [])];
   });
 }

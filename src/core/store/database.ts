@@ -202,12 +202,10 @@ function readsOf(current: () => Connection): Omit<ReadableDb, 'version' | 'place
     *each<Row>(sql: string, ...parameters: Parameter[]) {
       trace(sql);
       // A kept statement runs once at a time.
-      const rows = guarded(
-        () =>
-          current()
-            .raw.prepare(sql)
-            .iterate(...parameters) as IterableIterator<Row>,
-      );
+      const rows = guarded(() => {
+        const statement = current().raw.prepare(sql);
+        return statement.iterate(...parameters) as IterableIterator<Row>;
+      });
       try {
         for (let next = guarded(() => rows.next()); !next.done; next = guarded(() => rows.next())) yield next.value;
       } finally {

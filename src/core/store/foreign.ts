@@ -1,8 +1,8 @@
 import { closeSync, copyFileSync, existsSync, constants as fileSystem, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { onceFor, StemmaError, unavailable } from '../base/index.js';
-import { fillFrom, type LocatedFile, makeTemporary, openNamed, statLocated } from '../files/index.js';
+import { onceFor, orUndefined, StemmaError, unavailable } from '../base/index.js';
+import { fillFrom, type LocatedFile, makeTemporary, openNamed, statLocated, unlessRefused } from '../files/index.js';
 import { longPath } from '../system/index.js';
 import { quoted } from './guard.js';
 
@@ -95,15 +95,7 @@ export function withForeign<T>(file: LocatedFile, work: (foreign: ForeignDatabas
 const maxCopyBytes = 1024 * 1024 * 1024;
 
 /** Whether a database can be read where it is. Without its log, in a folder that cannot be written, SQLite refuses one whose program uses a log. */
-function canOpen(path: string): boolean {
-  try {
-    opened(path, path, 0, [], () => undefined);
-    return true;
-  } catch (error) {
-    if (error instanceof StemmaError && error.code === 'UNAVAILABLE') return false;
-    throw error;
-  }
-}
+const canOpen = (path: string): boolean => orUndefined(() => opened(path, path, 0, [], () => true), ['UNAVAILABLE']) ?? false;
 
 /** Another program's database that is read repeatedly while its owner writes to it. */
 export type Mirror = ReturnType<typeof mirrorOf>;
@@ -206,14 +198,11 @@ const isHot = (journal: string): boolean => existsSync(journal) && headOf(journa
 
 function copyLog(log: string, copy: string): string | undefined {
   rmSync(copy, { force: true });
-  try {
+  return unlessRefused(() => {
     if (statSync(log).size === 0) return undefined;
     copyFileSync(log, copy, fileSystem.COPYFILE_FICLONE);
     return copy;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  }, ['ENOENT']);
 }
 
 function openRows(raw: Database.Database, path: string, size: number): ForeignRows {

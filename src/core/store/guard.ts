@@ -20,11 +20,7 @@ interface GuardOptions {
  * Reads the schemas of the database, so call it before the views are made.
  */
 export function openGuard(db: Confinable, { refusing, functions, plainTables }: GuardOptions) {
-  const names = (sql: string): string[] =>
-    db
-      .prepare(sql)
-      .all()
-      .map(({ name }) => String(name));
+  const names = (sql: string): string[] => Array.from(db.prepare(sql).all(), ({ name }) => String(name));
   const schemas = names('SELECT name FROM pragma_database_list');
   const schemaOf = new Map<string, string>();
   for (const schema of schemas.toReversed())

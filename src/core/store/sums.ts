@@ -98,18 +98,15 @@ const ownColumns = ({ columns }: TableShape): readonly string[] => columns.filte
 
 function checksumSql(table: TableShape, value = quoted): string {
   const large = verifiedByHash[table.name] ?? [];
-  return `${functionName}(${ownColumns(table)
-    .map((name) => (large.includes(name) ? `length(${value(name)})` : value(name)))
-    .join(', ')})`;
+  const values = ownColumns(table).map((name) => (large.includes(name) ? `length(${value(name)})` : value(name)));
+  return `${functionName}(${values.join(', ')})`;
 }
 
 /** The triggers that update the checksums of a table. They are temporary: a database file has no triggers (schema.ts). */
 function triggersOf(table: TableShape): string[] {
   const where = table.key.map((name) => `${name} = new.${name}`).join(' AND ');
   const set = `BEGIN UPDATE "${table.name}" SET ${sumColumn} = ${checksumSql(table, (name) => `new."${name}"`)} WHERE ${where}; END`;
-  const columns = ownColumns(table)
-    .map((name) => `"${name}"`)
-    .join(', ');
+  const columns = ownColumns(table).map(quoted).join(', ');
   const inserted = `CREATE TEMP TRIGGER ${table.name}SumInserted AFTER INSERT ON main."${table.name}" WHEN new.${sumColumn} IS NULL ${set}`;
   const updated = `CREATE TEMP TRIGGER ${table.name}SumUpdated AFTER UPDATE OF ${columns} ON main."${table.name}" ${set}`;
   return insertedWithSum.test(table.name) ? [updated] : [inserted, updated];

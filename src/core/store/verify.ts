@@ -21,10 +21,8 @@ export function* verifyCopy(path: string): Generator<undefined, string | undefin
     refuseForeignObjects(raw, versionOf(raw));
     for (const table of tablesOf(raw)) {
       let read = 0;
-      for (const matches of raw
-        .prepare(`SELECT ${matchesSql(table)} FROM "${table.name}"`)
-        .pluck()
-        .iterate()) {
+      const rows = `SELECT ${matchesSql(table)} FROM "${table.name}"`;
+      for (const matches of raw.prepare(rows).pluck().iterate()) {
         if (matches !== 1) return `a row of ${table.name} does not match its checksum`;
         if (++read % rowsAtOnce === 0) yield;
       }

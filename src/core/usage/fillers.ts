@@ -35,9 +35,8 @@ const fewFillers = 1_000;
  */
 export function usageFillers(chain: ReadChain, { id, offset = 0, limit = fewFillers }: InputOf<'usage.fillers'>): UsageFiller[] {
   const sizes = fillerSizes(chain, id);
-  return largestPlaces(sizes, offset + limit)
-    .slice(offset)
-    .map(sizes.describe);
+  const places = largestPlaces(sizes, offset + limit).slice(offset);
+  return places.map(sizes.describe);
 }
 
 /** The places of the fillers with the most tokens times calls, largest first. */

@@ -1,3 +1,4 @@
+import { stringAt } from '../base/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 
 type CountTokens = (text: string, options: { disallowedSpecial: Set<string> }) => number;
@@ -93,8 +94,4 @@ export function measuresOf({ role, kind, text = '', toolName = '', arguments: gi
 }
 
 /** The length of encrypted thinking, which only the provider can read. */
-function sealOf(result: unknown): number {
-  if (typeof result !== 'object' || result === null) return 0;
-  const { signature, data } = result as { readonly signature?: unknown; readonly data?: unknown };
-  return (typeof signature === 'string' ? signature.length : 0) + (typeof data === 'string' ? data.length : 0);
-}
+const sealOf = (result: unknown): number => (stringAt(result, 'signature') ?? '').length + (stringAt(result, 'data') ?? '').length;
