@@ -80,7 +80,8 @@ export function numbersOf(
 }
 
 /** A session and those that started it, whose prices include its calls. */
-function withStarters(key: string, parents: ReadonlyMap<string, string>): ReadonlySet<string> {
+function withStarters(key: string, parents: ReadonlyMap<string, string>): Iterable<string> {
+  if (!parents.has(key)) return [key];
   const seen = new Set<string>();
   for (let one: string | undefined = key; one !== undefined && !seen.has(one); one = parents.get(one)) seen.add(one);
   return seen;

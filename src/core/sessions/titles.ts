@@ -17,10 +17,8 @@ export const firstWords = (own: readonly ForestNode[]): string | undefined =>
   own.find(({ type, summary }) => type === 'delta' && summary !== null && !notAPrompt.test(summary))?.summary ?? undefined;
 
 /** The title that an agent wrote. The first prompt, which an import stores if there is no title, does not count. */
-export const writtenTitle = (titles: readonly string[], own: readonly ForestNode[]): string | undefined => {
-  const prompts = new Set(own.map(({ summary }) => summary));
-  return titles.find((title) => title.trim() !== '' && !prompts.has(title) && !notAPrompt.test(title));
-};
+export const writtenTitle = (titles: readonly string[], own: readonly ForestNode[]): string | undefined =>
+  titles.find((title) => title.trim() !== '' && !notAPrompt.test(title) && !own.some(({ summary }) => summary === title));
 
 /** The first prompt that a person typed, on one line. A plan to implement is named by its heading. */
 export function firstPrompt(chain: ReadChain, own: readonly ForestNode[]): string | undefined {

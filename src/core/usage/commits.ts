@@ -1,4 +1,4 @@
-import { type CommitSeq, type ContextId, orUndefined } from '../base/index.js';
+import { type CommitSeq, type ContextId, firstWhere, orUndefined } from '../base/index.js';
 import { commitAt, type Family, graph, kept, type ReadChain, runList } from '../chain/index.js';
 import type { GraphRow, Money } from '../contract/index.js';
 import { sentSize } from '../requests/index.js';
@@ -50,15 +50,18 @@ export function callsByCommit(chain: ReadChain, families: readonly Family[]): re
   return kept(chain, 'calls of commits', name, state, read, ({ calls }) => calls.length * bytesPerRow + runs.length).calls;
 }
 
-/** Adds later calls, some of which are of commits that have calls already. */
+/** Adds later calls, some of which are of commits that have calls already. Most are of new commits: the calls before those stay as they are. */
 function joined(known: readonly CommitCalls[], later: readonly CommitCalls[]): readonly CommitCalls[] {
+  const first = later.reduce((least, { context }) => Math.min(least, context), Number.POSITIVE_INFINITY);
+  const same = firstWhere(0, known.length, (at) => (known[at] as CommitCalls).context >= first);
   const all = new Map<string, CommitCalls>();
-  for (const row of [...known, ...later]) {
+  for (const row of [...known.slice(same), ...later]) {
     const name = `${row.context} ${row.model}`;
     const before = all.get(name);
     all.set(name, before ? sumOf(before, row) : row);
   }
-  return [...all.values()].sort((a, b) => a.context - b.context || ((a.model ?? '') < (b.model ?? '') ? -1 : 1));
+  const sorted = [...all.values()].sort((a, b) => a.context - b.context || ((a.model ?? '') < (b.model ?? '') ? -1 : 1));
+  return [...known.slice(0, same), ...sorted];
 }
 
 const sumOf = (a: CommitCalls, b: CommitCalls): CommitCalls => ({
