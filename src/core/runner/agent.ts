@@ -1,5 +1,5 @@
 import { badRequest, StemmaError } from '../base/index.js';
-import { contextEntries, isShared, type WriteChain } from '../chain/index.js';
+import { contextEntries, isShared } from '../chain/index.js';
 import { afterNotice } from '../composer/index.js';
 import type { AgentPerformer } from '../contract/index.js';
 import { checkFolder, resumeIn, sessionFile } from '../export/index.js';
@@ -8,6 +8,7 @@ import { unknownUsage } from '../requests/index.js';
 import { mergedCost, mergedTokens } from '../turns/index.js';
 import { type AgentWork, type Begun, followSession } from './agent-log.js';
 import { servedNames } from './agent-tools.js';
+import { noteSession } from './left-sessions.js';
 import type { Performing, RunnerParts } from './parts.js';
 import type { AgentPiece, AgentProgram } from './programs.js';
 import { recordReports } from './report-log.js';
@@ -112,12 +113,6 @@ function beginSession({ chain, agentRoots }: RunnerParts, jobId: string, perform
 
 /** The prompt for an agent that continues after the process of its job died. */
 const continuation = 'Your work was interrupted. Continue from where you left off.';
-
-/** Records that a session belongs to a job before its file exists, so that an import skips it. */
-function noteSession(chain: WriteChain, jobId: string, sessionId: string): void {
-  const insert = 'INSERT OR IGNORE INTO jobSession (project, sessionId, job) SELECT project, ?, no FROM job WHERE project = ? AND jobId = ?';
-  chain.db.run(insert, sessionId, chain.project, jobId);
-}
 
 /** The folder in which an agent stores its sessions on this machine. */
 export const findRoot = ({ agentRoots }: Pick<RunnerParts, 'agentRoots'>, { agent }: AgentPerformer): string | undefined =>

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { AgentProgram, MadeFolder, Workshop } from '../../../src/core/project/index.js';
@@ -155,9 +155,14 @@ test('[U4, U7] what a dead process left is removed: tries without a branch, and 
   for (const job of engine.jobs.jobs.values()) job.interrupt();
   clock.at += 60_000;
   left.shift();
+  // Rows that somebody wrote into the project name other sessions, or all, with a seal that they found.
+  const others = ['mine.jsonl', 'mine-session-of-a-job.jsonl'];
+  for (const name of others) writeFileSync(join(root, name), 'not of a job');
+  for (const name of ['mine', ''])
+    project.db.run('INSERT INTO jobSession (project, sessionId, job, begun) SELECT project, ?, job, begun FROM jobSession LIMIT 1', name);
   await cleanUp(parts);
   expect(removed.map((name) => name.split('-').at(-1))).toEqual(['unfinished', 'interrupted']);
-  expect(existsSync(join(root, 'session-of-a-job.jsonl'))).toBe(false);
+  expect(readdirSync(root).toSorted()).toEqual(others.toSorted());
 });
 
 test('[U7] a process without a workshop repeats no agent and runs no check', async () => {

@@ -98,6 +98,8 @@ export const migrations: readonly string[] = [
   'ALTER TABLE job ADD COLUMN sharing INTEGER;',
   // A row is a commit; the name of the table said what it holds with its ancestors. Its indexes keep their names: making them again costs a scan each.
   'ALTER TABLE context RENAME TO commits;',
+  // The session of an interrupted job is removed from the disk. The seal of this machine over it; rows with another one or none name no file.
+  'ALTER TABLE jobSession ADD COLUMN begun TEXT;',
 ];
 
 export { derivedApart };
