@@ -54,16 +54,16 @@ function refuseInvalid(input: ComposeInput): void {
   const unknown = Object.keys(input).find((name) => !accepted.includes(name));
   if (unknown !== undefined) throw refuse('UNEXPECTED_ARGUMENT', unknown, `unknown argument ${unknown}; the composer takes ${accepted.join(', ')}`);
   const { query, humanMessage, queryPath, turnId, checkpointMessages: memory, process = 'sequential' } = input;
-  const isNamed = memory.some(({ id }) => id === turnId);
+  const isNamed = (): boolean => memory.some(({ id }) => id === turnId);
   // A message for this call and a query, or a query that memory has too, are two inputs.
   if (isGiven(humanMessage) && (isGiven(query) || queryPath === 'checkpoint'))
     throw refuse('DUAL_QUERY_PATH', 'humanMessage', 'a call has one input: give `humanMessage`, or a query with its path, not both');
-  if (queryPath === 'runtime' && turnId && isNamed)
+  if (queryPath === 'runtime' && turnId && isNamed())
     throw refuse('DUAL_QUERY_PATH', 'queryPath', `turn ${turnId} is already in memory, so the path of its query is 'checkpoint'`);
   if (queryPath === 'none' && isGiven(query))
     throw refuse('QUERY_WITHOUT_PATH', 'queryPath', "the path 'none' means that the call has no query, and a query was given: choose 'runtime'");
   // The model would never get a query that memory lacks, or one in memory for a process without memory.
-  if (queryPath === 'checkpoint' && !(turnId ? isNamed : memory.some(({ role }) => role === 'human'))) {
+  if (queryPath === 'checkpoint' && !(turnId ? isNamed() : memory.some(({ role }) => role === 'human'))) {
     const missing = turnId ? `no message with the id ${turnId}` : 'no message of a human';
     throw refuse('QUERY_NOT_IN_MEMORY', 'queryPath', `memory contains ${missing}, so the path of the query is 'runtime', or 'none' without a query`);
   }

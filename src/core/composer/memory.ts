@@ -26,7 +26,8 @@ export function thoughtsOf({ role, thinking }: MemoryMessage): readonly SignedTh
 
 /** The tool calls of a message, with the signatures that Gemini gave them. */
 export function toolCallsOf({ tool_calls: calls }: MemoryMessage) {
-  return (Array.isArray(calls) ? calls : []).filter(isObject).flatMap((call) => {
+  if (!Array.isArray(calls)) return [];
+  return calls.filter(isObject).flatMap((call) => {
     const id = stringAt(call, 'id');
     const thoughtSignature = stringAt(call, 'thoughtSignature') || undefined;
     return id === undefined ? [] : [{ id, name: stringAt(call, 'name') ?? 'tool', args: call.args ?? {}, ...defined({ thoughtSignature }) }];

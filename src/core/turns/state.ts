@@ -61,16 +61,31 @@ function lastSteps(chain: ReadChain, tip: ContextRow, last: number): Replay | un
 export function stepEntries(chain: ReadChain, { id, offset = 0, limit }: InputOf<'turn.entries'>): { total: number; entries: Entry[] } {
   const tip = findCommit(chain, id);
   const part = limit === undefined ? undefined : stretchWith(chain, tip, offset, limit);
-  const turns = part?.turns ?? turnsTo(chain, tip);
+  const turns = part?.turns.map(placeOf) ?? placesTo(chain, tip);
   const last = turns.at(-1);
-  const total = part?.total ?? (last ? last.first + last.said.entries : 0);
+  const total = part?.total ?? (last ? last.first + last.count : 0);
   const to = Math.min(total, offset + (limit ?? total));
-  const touched = turns.filter(({ first, said }) => first < to && first + said.entries > offset);
-  const found = touched.flatMap(({ step, first, said }) =>
-    deltaEntries(chain, commitAt(chain, step.seq)).slice(Math.max(0, offset - first), Math.min(said.entries, to - first)),
+  const touched = turns.filter(({ first, count }) => first < to && first + count > offset);
+  const found = touched.flatMap(({ seq, first, count }) =>
+    deltaEntries(chain, commitAt(chain, seq)).slice(Math.max(0, offset - first), Math.min(count, to - first)),
   );
   return { total, entries: found };
 }
+
+const placeOf = ({ step, first, said }: ReturnType<typeof turnsTo>[number]) => ({ seq: step.seq, first, count: said.entries });
+
+const bytesPerPlace = 64;
+
+/** Where the steps of each turn of a chain are, which every step of a replay asks (P1). */
+const placesTo = (chain: ReadChain, tip: ContextRow): readonly ReturnType<typeof placeOf>[] =>
+  kept(
+    chain,
+    'places of turns',
+    tip.id,
+    '',
+    () => turnsTo(chain, tip).map(placeOf),
+    (places) => places.length * bytesPerPlace,
+  );
 
 /** The turns around a range of steps, if the window since the last compaction has it and has sums. */
 function stretchWith(chain: ReadChain, tip: ContextRow, offset: number, limit: number) {
