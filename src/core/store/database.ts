@@ -4,7 +4,7 @@ import { syncFile } from '../files/index.js';
 import { checksOf } from './checks.js';
 import { type Connection, type ConnectionOptions, connectTo, guard } from './connection.js';
 import type { DamageWatch, Prepare } from './damage.js';
-import { derivedFile, removeDerived } from './derived/index.js';
+import { derivedFile, removeDerived, withoutWaiting } from './derived/index.js';
 import { saysDamage } from './failures.js';
 import { begin, isFree } from './lock.js';
 import { foldLog, growLog, logPages, shortenLog } from './log.js';
@@ -362,6 +362,7 @@ function shrinkOne(raw: Database.Database, schema: string, hollow: number): bool
   const free = pragma('freelist_count') * pragma('page_size') + hollow;
   if (free < minShrinkBytes || free * 4 < pragma('page_count') * pragma('page_size')) return false;
   raw.exec(`VACUUM ${schema}`);
-  raw.pragma(`${schema}.wal_checkpoint(TRUNCATE)`);
+  // While somebody reads, the log stays until the next upkeep: waiting for the reader would hold the lock of those who write.
+  withoutWaiting(raw, () => raw.pragma(`${schema}.wal_checkpoint(TRUNCATE)`));
   return true;
 }

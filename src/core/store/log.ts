@@ -18,7 +18,7 @@ export function growLog(raw: Database.Database): void {
   const length = fullLength(raw, 'main');
   let fd: number | undefined;
   try {
-    raw.exec('BEGIN IMMEDIATE');
+    withoutWaiting(raw, () => raw.exec('BEGIN IMMEDIATE'));
     fd = openSync(`${raw.name}-wal`, 'r+');
     const { size } = fstatSync(fd);
     if (size < length) writeSync(fd, Buffer.alloc(length - size), 0, length - size, size);
