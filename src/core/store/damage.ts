@@ -18,8 +18,8 @@ export interface Damage {
 /** Watches for rows that do not match their checksum. */
 export interface DamageWatch {
   /**
-   * What is known of these tables, or of all. Small tables that may have changed are checked at once; larger ones piece by piece: the first pieces
-   * now, the others while the thread waits.
+   * What is known of these tables, or of all. Small tables that may have changed are checked at once; larger ones piece by piece, now and while
+   * the thread waits.
    */
   look(tables?: Iterable<string>): Damage;
   /** The tables with checksums that statements read. For derived data, the tables that it is made from; all tables, if SQLite refuses a statement. */
@@ -28,7 +28,7 @@ export interface DamageWatch {
 
 /** Tables with at most this many rows are checked whenever they may have changed. */
 const smallRows = 64;
-/** Rows of one piece, and of the first pieces, which an answer waits for. */
+/** Rows of one piece, and of all pieces that an answer waits for, beside those of small tables. */
 const pieceRows = 200;
 const answerRows = 400;
 /** Milliseconds between two pieces, and for each row until a table is checked again: checking takes a few percent of a thread at most. */
@@ -93,7 +93,7 @@ export function watchDamage(raw: Database.Database, prepared: Prepare): DamageWa
         const isSmall = !watched.pass && (watched.known?.rows ?? 0) <= smallRows;
         watched.pass ??= { version: now, rows: 0, damaged: 0, after: undefined };
         if (isSmall) step(watched, smallRows + 1);
-        while (left > 0 && watched.pass && watched.pass.rows < answerRows) left -= step(watched, pieceRows);
+        while (left > 0 && watched.pass) left -= step(watched, pieceRows);
         if (watched.pass) soon();
       }
       return reportOn(asked, now);

@@ -281,6 +281,7 @@ type Listeners = Readonly<Record<'commit' | 'rollback', readonly (() => void)[]>
 /** Creates `WritableDb.transaction`. The place is checked before the commit; work that writes files checks it itself. */
 function transactions(current: () => Connection, listeners: Listeners, changed: { derived: boolean }, hasLeftLog: () => boolean) {
   let commits = 0;
+  let hasGrown = false;
   const guarded = guardedBy(current);
   return <T>(work: () => T): T => {
     const connection = current();
@@ -297,7 +298,8 @@ function transactions(current: () => Connection, listeners: Listeners, changed: 
         if (changed.derived) derived.follow();
         place.require();
         prepared('COMMIT').run();
-        if (++commits === manyCommits && place.isSame()) growLog(raw);
+        commits += 1;
+        if (!hasGrown && commits >= manyCommits && place.isSame()) hasGrown = growLog(raw);
         return result;
       } catch (error) {
         if (raw.inTransaction) prepared('ROLLBACK').run();
@@ -362,7 +364,9 @@ function shrinkOne(raw: Database.Database, schema: string, hollow: number): bool
   const free = pragma('freelist_count') * pragma('page_size') + hollow;
   if (free < minShrinkBytes || free * 4 < pragma('page_count') * pragma('page_size')) return false;
   raw.exec(`VACUUM ${schema}`);
-  // While somebody reads, the log stays until the next upkeep: waiting for the reader would hold the lock of those who write.
-  withoutWaiting(raw, () => raw.pragma(`${schema}.wal_checkpoint(TRUNCATE)`));
+  const cutLog = (): unknown => raw.pragma(`${schema}.wal_checkpoint(TRUNCATE)`);
+  // Waiting for somebody who reads holds the lock of those who write. Only removed content must leave the files at once.
+  if (Number.isFinite(hollow)) withoutWaiting(raw, cutLog);
+  else cutLog();
   return true;
 }

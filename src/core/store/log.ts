@@ -12,9 +12,9 @@ const frameHeader = 24;
 
 /**
  * Extends the log to its full length, filled with zeros that SQLite ignores. Syncing a write inside a file is cheaper than syncing a
- * longer file. It holds the write lock, so no other process appends meanwhile.
+ * longer file. It holds the write lock, so no other process appends meanwhile. Returns false if another one holds it: try again later.
  */
-export function growLog(raw: Database.Database): void {
+export function growLog(raw: Database.Database): boolean {
   const length = fullLength(raw, 'main');
   let fd: number | undefined;
   try {
@@ -22,8 +22,10 @@ export function growLog(raw: Database.Database): void {
     fd = openSync(`${raw.name}-wal`, 'r+');
     const { size } = fstatSync(fd);
     if (size < length) writeSync(fd, Buffer.alloc(length - size), 0, length - size, size);
-  } catch {
-    // The disk is full, or another process holds the lock. Only speed is lost, because the commit has succeeded already.
+    return true;
+  } catch (error) {
+    // The disk may be full. Only speed is lost, because the commit has succeeded already.
+    return !(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'));
   } finally {
     if (fd !== undefined) closeSync(fd);
     if (raw.inTransaction) raw.exec('ROLLBACK');

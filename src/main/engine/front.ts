@@ -77,7 +77,7 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
       const connection = connections.get(number);
       if (!connection) return;
       connection.dir = dir;
-      if (places.get(dir)) readersOf(dir).wake();
+      if (places.get(dir) && !isStopping) readersOf(dir).wake();
     },
     place: ({ dir, place }) => {
       places.set(dir, place);
@@ -104,7 +104,8 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
       tell({ kind: 'frame', connection, frame: frame as Frame });
       return;
     }
-    const kind = call === undefined ? undefined : kinds[call.path];
+    // No thread starts while the engine ends: the one that writes answers what still comes.
+    const kind = call === undefined || isStopping ? undefined : kinds[call.path];
     const isRead = kind === 'reads' && dir !== undefined && places.get(dir) !== undefined;
     if (call && (isRead || kind === 'scans'))
       readersOf(isRead || (dir !== undefined && places.get(dir)) ? (dir as string) : '').call(connection, call, frame as Frame);
@@ -142,8 +143,12 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
       // The writer closes last, so that SQLite folds the logs into the files.
       const all = [...readers.values()];
       const time = leaveMs[all.some((each) => each.isStarting()) ? 'starting' : 'running'];
-      const over = new Promise((resolve) => void setTimeout(resolve, time));
-      void Promise.race([Promise.all(all.map((each) => each.leave())), over]).then(() => tell(message));
+      const over = Promise.withResolvers<void>();
+      const timer = setTimeout(over.resolve, time);
+      void Promise.race([Promise.all(all.map((each) => each.leave())), over.promise]).then(() => {
+        clearTimeout(timer);
+        tell(message);
+      });
     },
     startup: tell,
     vault: tell,

@@ -186,6 +186,7 @@ export function openReaders(options: ReadersOptions) {
 
   function startAnother(): void {
     patience = undefined;
+    if (isLeft) return;
     if (waiting.length > 0 && readers.every(({ isReady }) => isReady)) start();
     giveNext();
   }
@@ -205,7 +206,7 @@ export function openReaders(options: ReadersOptions) {
     },
     /** Starts the first thread, so that the first call finds it running. */
     wake: (): void => {
-      if (readers.length === 0) start();
+      if (readers.length === 0 && !isLeft) start();
     },
     end: (connection: number): void => {
       waiting = waiting.filter((open) => open.connection !== connection);

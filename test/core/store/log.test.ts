@@ -33,18 +33,20 @@ test('[S21] a log that grew long while somebody read is returned to the disk', (
 
 test('[S25] a file is rewritten without waiting for somebody who reads', () => {
   const file = join(scratch(), 'stemma.db');
+  const before = openDatabase(file);
+  for (let at = 0; at < 4; at++) before.run('INSERT INTO progress (project, name, value) VALUES (?, ?, ?)', 1, String(at).repeat(1_000_000), at);
+  before.close();
+  const full = statSync(file).size;
   const db = openDatabase(file);
-  for (let at = 0; at < 4; at++) db.run('INSERT INTO progress (project, name, value) VALUES (?, ?, ?)', 1, String(at).repeat(1_000_000), at);
   db.run('DELETE FROM progress WHERE project = 1');
   const reader = new Database(file, { readonly: true });
   reader.exec('BEGIN');
   reader.prepare('SELECT COUNT(*) FROM pack').get();
   const from = performance.now();
   expect(db.shrink(0)).toBe(true);
+  // SQLite would wait for a minute.
   expect(performance.now() - from).toBeLessThan(30_000);
-  reader.exec('COMMIT');
-  db.shortenLogs();
-  expect(statSync(file).size).toBeLessThan(2_000_000);
   reader.close();
   db.close();
+  expect(statSync(file).size).toBeLessThan(full - 3_000_000);
 });

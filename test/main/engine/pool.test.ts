@@ -30,11 +30,13 @@ async function engine(dataDir = scratch()) {
   const worker = new Worker(built('engine', 'engine.js'));
   worker.postMessage({ message: { kind: 'start', options } });
   await once(worker, 'message');
-  onTestFinished(async () => {
+  const stop = async (): Promise<unknown> => {
+    if (worker.threadId < 0) return undefined;
     const ended = once(worker, 'exit');
     worker.postMessage({ message: { kind: 'stop' } });
-    await ended;
-  });
+    return await ended;
+  };
+  onTestFinished(async () => void (await stop()));
   let connections = 0;
   const connect = (): ContractClient => {
     const { port1, port2 } = new MessageChannel();
@@ -43,7 +45,7 @@ async function engine(dataDir = scratch()) {
     onTestFinished(() => port1.close());
     return createORPCClient(new RPCLink({ port: port1 as never }));
   };
-  return { connect, client: connect() };
+  return { connect, client: connect(), stop };
 }
 
 /** A project with the sample's histories. */
@@ -219,6 +221,19 @@ describe('threads that read', () => {
     await following;
     expect(seen.length).toBeGreaterThan(1);
   });
+});
+
+test('[S25] an engine that ends while a thread starts waits for it, and no longer', async () => {
+  const took: number[] = [];
+  for (let number = 0; number < 3 && !took.some((ms) => ms < 4_000); number++) {
+    const { client, stop } = await engine();
+    await client.project.create({ dir: join(scratch(), 'p.stemma') });
+    const from = performance.now();
+    // The exit code.
+    expect(await stop()).toEqual([0]);
+    took.push(performance.now() - from);
+  }
+  expect(Math.min(...took)).toBeLessThan(4_000);
 });
 
 test('[S25] threads share 300 MB of caches for all projects, and diagnostics say so', { tags: 'long' }, async () => {

@@ -34,8 +34,9 @@ const sum = <T>(all: readonly T[], tokensOf: (one: T) => number): number => all.
 export function planOf(rows: readonly OutlineRow[], { cut, dropped, replaced, inserted, appended }: Changes): ForkPlan {
   const [kept, removed] = [rows.slice(0, cut + 1), rows.slice(cut + 1)];
   const stays = kept.filter(({ key }) => !dropped.has(key));
-  const added = [...kept.flatMap(({ key }) => inserted.get(key) ?? []), ...appended];
-  const edits = kept.flatMap(({ key }): Edit[] => {
+  const touched = kept.filter(({ key }) => dropped.has(key) || replaced.has(key) || inserted.has(key));
+  const added = [...touched.flatMap(({ key }) => inserted.get(key) ?? []), ...appended];
+  const edits = touched.flatMap(({ key }): Edit[] => {
     const inserts = (inserted.get(key) ?? []).map((entry): Edit => ({ op: 'insert', key, entry }));
     if (dropped.has(key)) return [...inserts, { op: 'drop', key }];
     const draft = replaced.get(key);
