@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { createORPCClient } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
 import Database from 'better-sqlite3';
@@ -30,9 +30,12 @@ async function engine(dataDir = scratch()) {
   const worker = new Worker(built('engine', 'engine.js'));
   worker.postMessage({ message: { kind: 'start', options } });
   await once(worker, 'message');
+  const ports: MessagePort[] = [];
   const stop = async (): Promise<unknown> => {
     if (worker.threadId < 0) return undefined;
     const ended = once(worker, 'exit');
+    // A thread with an open port goes on.
+    for (const port of ports) port.close();
     worker.postMessage({ message: { kind: 'stop' } });
     return await ended;
   };
@@ -42,7 +45,7 @@ async function engine(dataDir = scratch()) {
     const { port1, port2 } = new MessageChannel();
     worker.postMessage({ message: { kind: 'connect', connection: ++connections, caller: 'script' }, port: port2 }, [port2]);
     port1.start();
-    onTestFinished(() => port1.close());
+    ports.push(port1);
     return createORPCClient(new RPCLink({ port: port1 as never }));
   };
   return { connect, client: connect(), stop };
