@@ -25,7 +25,7 @@ export function removeSessionsLeftSince({ chain, agentRoots }: Pick<RunnerParts,
   for (const { agent, root } of agentRoots) removeSessions(root, leftSessions(chain, "j.endedAt >= ? AND j.performer ->> 'agent' = ?", since, agent));
 }
 
-/** The sessions of interrupted jobs of this machine. Rows that somebody sent with a project name files that are none of theirs. */
+/** The sessions that interrupted jobs of this machine began. A project from elsewhere may have rows that name other files: they lack the seal. */
 function leftSessions(chain: ReadChain, where: string, ...values: (string | number)[]): string[] {
   const rows = chain.db.all<{ sessionId: string; jobId: string; begun: string | null }>(
     `SELECT s.sessionId, j.jobId, s.begun FROM jobSession s JOIN job j ON j.no = s.job WHERE j.project = ? AND j.status = 'interrupted' AND ${where}`,
@@ -39,7 +39,7 @@ function removeSessions(root: string, sessions: readonly string[]): void {
   for (const path of filesIn(root, root)) if (sessions.some((id) => isFileOf(id, basename(path)))) removeInside(root, path);
 }
 
-/** Whether a file has the name that agents give to that of a session: its id, after a time in some formats. */
+/** Whether this is the name of a session's file: its id, which some agents write after a time. */
 function isFileOf(sessionId: string, name: string): boolean {
   const own = `${sessionId}.jsonl`;
   return name.endsWith(own) && /^(?:(?:rollout-)?[\dTZ.:-]+[-_])?$/.test(name.slice(0, -own.length));

@@ -365,7 +365,7 @@ function shrinkOne(raw: Database.Database, schema: string, hollow: number): bool
   if (free < minShrinkBytes || free * 4 < pragma('page_count') * pragma('page_size')) return false;
   raw.exec(`VACUUM ${schema}`);
   const cutLog = (): unknown => raw.pragma(`${schema}.wal_checkpoint(TRUNCATE)`);
-  // Waiting for somebody who reads holds the lock of those who write. Only removed content must leave the files at once.
+  // SQLite would wait for readers and let nobody write meanwhile. Only content that was removed must leave the files at once.
   if (Number.isFinite(hollow)) withoutWaiting(raw, cutLog);
   else cutLog();
   return true;

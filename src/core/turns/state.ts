@@ -76,7 +76,7 @@ const placeOf = ({ step, first, said }: ReturnType<typeof turnsTo>[number]) => (
 
 const bytesPerPlace = 64;
 
-/** Where the steps of each turn of a chain are, which every step of a replay asks (P1). */
+/** The place of each turn among the steps of a chain. It is kept, because a replay asks for it at every step (row P1 of the bench). */
 const placesTo = (chain: ReadChain, tip: ContextRow): readonly ReturnType<typeof placeOf>[] =>
   kept(
     chain,

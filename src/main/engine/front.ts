@@ -10,7 +10,10 @@ import { type Handlers, handle } from './messages.js';
 import type { FromWriter, ToWriter } from './pool.js';
 import { openReaders, type Readers } from './readers.js';
 
-/** Milliseconds that threads get to close their projects before the engine ends, and to start: Node may crash if it ends a thread that starts (nodejs/node#56312). */
+/**
+ * Milliseconds that threads get to close their projects before the engine ends. One that is starting gets more, because Node may crash if it is ended
+ * before it has begun (nodejs/node#56312).
+ */
 const leaveMs = { running: 500, starting: 5_000 } as const;
 
 /** A connection of a window or a script: where its answers go, and the project that it opened last. */

@@ -155,7 +155,7 @@ test('[U4, U7] what a dead process left is removed: tries without a branch, and 
   for (const job of engine.jobs.jobs.values()) job.interrupt();
   clock.at += 60_000;
   left.shift();
-  // Rows that somebody wrote into the project name other sessions, or all, with a seal that they found.
+  // Somebody adds rows to the project that name other sessions, or none, with the seal of a real one.
   const others = ['mine.jsonl', 'mine-session-of-a-job.jsonl'];
   for (const name of others) writeFileSync(join(root, name), 'not of a job');
   for (const name of ['mine', ''])
