@@ -1,5 +1,6 @@
 import { type ArtifactNo, type CommitSeq, orUndefined } from '../base/index.js';
 import { outlineVersion, type ReadChain, saveOutline, type WriteChain } from '../chain/index.js';
+import { type Kind, kinds } from '../contract/index.js';
 import { encodeOutline, findReader, isHidden, outlineOfParsed, type ParsedDelta, type ParsedEntry } from '../formats/index.js';
 import { upToBytes } from '../store/index.js';
 import { indexable } from './words.js';
@@ -43,9 +44,16 @@ export const pendingOf = (chain: ReadChain, limit = Number.MAX_SAFE_INTEGER): nu
 /** Empties the index of entries: the next search fills it again. */
 export function dropSearchIndex(chain: WriteChain): void {
   chain.db.run("INSERT INTO searchWords (searchWords) VALUES ('delete-all')");
-  chain.db.run('DELETE FROM searchEntry');
+  chain.db.run('DELETE FROM searchCommit');
   chain.db.run('DELETE FROM searchState');
 }
+
+/** The number of rows of the index that belong to entries, also those without words. */
+export const rowsOfIndex = ({ db }: ReadChain): number =>
+  db.value('SELECT first + length(kinds) - 1 FROM searchCommit ORDER BY first DESC LIMIT 1') ?? 0;
+
+/** The kind of an entry in the column `kinds`. */
+export const kindDigit = (kind: Kind): string => String(kinds.indexOf(kind));
 
 interface Row {
   readonly seq: CommitSeq;
@@ -62,15 +70,19 @@ function indexBatch(chain: WriteChain): void {
     const rows = nextRows(chain);
     const wanted = rows.filter(({ repeats }) => !repeats);
     // Parses the whole batch before the inserts, because parsing between them would push the index out of the cache.
+    let next = rowsOfIndex(chain) + 1;
     const entries = contentsOf(chain, wanted).flatMap((content, at) => {
       const row = wanted[at] as Row;
       const parsed = content && findReader(row.format).parse(content);
+      if (!parsed) return [];
       // An import stores the outlines. They are missing if derived data was begun anew.
-      if (parsed && !row.hasOutline) saveOutline(chain, row, encodeOutline(outlineOfParsed(parsed)));
-      return parsed ? indexEntries(row, parsed) : [];
+      if (!row.hasOutline) saveOutline(chain, row, encodeOutline(outlineOfParsed(parsed)));
+      const first = next;
+      next += parsed.entries.length;
+      if (next > first) chain.db.run(insertCommit, first, row.seq, parsed.entries.map(({ kind }) => kindDigit(kind)).join(''));
+      return wordsOf(parsed, first);
     });
-    const numbers = entries.map(({ seq, place, kind }) => chain.db.run(insertEntry, chain.project, seq, place, kind).rowId);
-    for (const [at, { words }] of entries.entries()) chain.db.run(insertWords, numbers[at] as number, words);
+    for (const { no, words } of entries) chain.db.run(insertWords, no, words);
     const last = rows.at(-1);
     const indexed = 'INSERT INTO searchState (project, upTo) VALUES (?, ?) ON CONFLICT (project) DO UPDATE SET upTo = excluded.upTo';
     if (last) chain.db.run(indexed, chain.project, last.seq);
@@ -95,13 +107,13 @@ function contentsOf(chain: ReadChain, rows: readonly Row[]): (Uint8Array | undef
   return together ?? rows.map(({ artifact }) => ifThere(() => chain.artifacts.read(artifact)));
 }
 
-const insertEntry = 'INSERT INTO searchEntry (project, context, place, kind) VALUES (?, ?, ?, ?)';
+const insertCommit = 'INSERT INTO searchCommit (first, context, kinds) VALUES (?, ?, ?)';
 const insertWords = 'INSERT INTO searchWords (rowid, words) VALUES (?, ?)';
 
-/** The entries of a commit that have words. */
-const indexEntries = ({ seq }: Row, { entries }: ParsedDelta) =>
+/** The words of the entries of a commit that have some, with the rows of the index that belong to them. */
+const wordsOf = ({ entries }: ParsedDelta, first: number): { readonly no: number; readonly words: string }[] =>
   entries
-    .map((entry, place) => ({ seq, place, kind: entry.kind, words: isHidden(entry) ? '' : indexable(searchableText(entry)) }))
+    .map((entry, place) => ({ no: first + place, words: isHidden(entry) ? '' : indexable(searchableText(entry)) }))
     .filter(({ words }) => words !== '');
 
 /** The searchable text of an entry: its tool, the texts of its arguments, and its text. */

@@ -1,8 +1,8 @@
 import { badRequest, type CommitSeq, type ContextId, type EntryKey, inWords, toTimestamp } from '../base/index.js';
 import { contextColumns, hiddenCommits, type ReadChain, readParsed, type StoredDelta } from '../chain/index.js';
-import type { InputOf, OutputOf, SearchHit } from '../contract/index.js';
+import type { InputOf, Kind, OutputOf, SearchHit } from '../contract/index.js';
 import { matchingRow } from '../store/index.js';
-import { pendingOf, searchableText } from './indexing.js';
+import { kindDigit, pendingOf, searchableText } from './indexing.js';
 import { everywhere, type Matching, rank } from './ranking.js';
 import { lacksWords, type Pattern, patternsOf, phrasesOf, snippetOf } from './words.js';
 
@@ -29,9 +29,9 @@ export function query(chain: ReadChain, input: SearchQuery): OutputOf<'search.qu
   const rows = new Map(
     chain.db
       .all<Found>(
-        `SELECT e.no, e.place, c.id, c.artifact, c.format, c.createdAt, CASE WHEN ${intactCommit} THEN c.sessionId END AS sessionId,
+        `SELECT j.value AS no, j.value - ${ofEntry('j.value', 'first')} AS place, c.id, c.artifact, c.format, c.createdAt, CASE WHEN ${intactCommit} THEN c.sessionId END AS sessionId,
                 CASE WHEN ${intactCommit} THEN c.summary END AS summary
-           FROM json_each(?) j CROSS JOIN searchEntry e ON e.no = j.value CROSS JOIN commits c ON c.seq = e.context`,
+           FROM json_each(?) j CROSS JOIN commits c ON c.seq = ${ofEntry('j.value', 'context')}`,
         JSON.stringify(best.map(({ no }) => no)),
       )
       .map((row) => [row.no, row] as const),
@@ -41,14 +41,17 @@ export function query(chain: ReadChain, input: SearchQuery): OutputOf<'search.qu
   return { total, isExact, hits, pending };
 }
 
+/** A fact about the commit with the entry of a row of the index. */
+const ofEntry = (no: string, fact: string): string => `(SELECT ${fact} FROM searchCommit WHERE first <= ${no} ORDER BY first DESC LIMIT 1)`;
+
 function matchingOf(chain: ReadChain, filter: SearchQuery['filter']): Matching {
   const { where, values } = conditions(filter, hiddenCommits(chain, { archived: true }));
   // Without a filter the index is enough. Looking up each match would take longer than the search itself.
   const isAlone = chain.db.one('SELECT 1 FROM project WHERE no <> ?', chain.project) === undefined;
   if (where === '' && isAlone) return everywhere;
   // CROSS JOIN keeps the order: SQLite must search the index first and look up its matches.
-  const sql = `FROM searchWords CROSS JOIN searchEntry e ON e.no = searchWords.rowid CROSS JOIN commits c ON c.seq = e.context
-    WHERE searchWords MATCH ? AND e.project = ${chain.project}${where}`;
+  const sql = `FROM searchWords CROSS JOIN commits c ON c.seq = ${ofEntry('searchWords.rowid', 'context')}
+    WHERE searchWords MATCH ? AND c.project = ${chain.project}${where}`;
   return { sql, values };
 }
 
@@ -60,13 +63,18 @@ const filtered = {
   agent: "substr(c.template, 1, instr(c.template || '/', '/') - 1) = ?",
   from: 'c.createdAt >= ?',
   to: 'c.createdAt < ?',
-  kind: 'e.kind = ?',
+  kind: `${ofEntry('searchWords.rowid', 'substr(kinds, searchWords.rowid - first + 1, 1)')} = ?`,
 } as const;
+
+function storedValue(name: keyof typeof filtered, value: string): string | number {
+  if (name === 'from' || name === 'to') return Date.parse(value);
+  return name === 'kind' ? kindDigit(value as Kind) : value;
+}
 
 function conditions(filter: SearchQuery['filter'], hidden: ReadonlySet<CommitSeq>): { where: string; values: (string | number)[] } {
   const wanted = (Object.keys(filtered) as (keyof typeof filtered)[]).flatMap((name) => {
     const value = filter?.[name];
-    return value === undefined ? [] : [{ sql: filtered[name], value: name === 'from' || name === 'to' ? Date.parse(value) : value }];
+    return value === undefined ? [] : [{ sql: filtered[name], value: storedValue(name, value) }];
   });
   // The index keeps entries of deleted sessions, so that they are found again when the session is restored.
   const without = hidden.size > 0 ? ' AND c.seq NOT IN (SELECT value FROM json_each(?))' : '';

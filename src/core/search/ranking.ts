@@ -1,4 +1,5 @@
 import type { ReadChain } from '../chain/index.js';
+import { rowsOfIndex } from './indexing.js';
 import { matchOf, type Phrase } from './words.js';
 
 /** The FROM and WHERE of a search. Its first `?` is the FTS5 query, `values` are for the others. */
@@ -29,8 +30,7 @@ const minBeginningLength = 3;
 
 /** The best of the newest matches, best first. Of equal matches, the newer one comes first. */
 export function rank(chain: ReadChain, phrases: readonly Phrase[], matching: Matching, limit: number, many = manyEntries): Ranking {
-  const highest = chain.db.value<number | null>('SELECT MAX(no) FROM searchEntry') ?? 0;
-  return highest < many ? rankAll(chain, phrases, matching, limit) : rankNewest(chain, phrases.map(closed), matching, limit);
+  return rowsOfIndex(chain) < many ? rankAll(chain, phrases, matching, limit) : rankNewest(chain, phrases.map(closed), matching, limit);
 }
 
 function rankAll(chain: ReadChain, phrases: readonly Phrase[], { sql, values }: Matching, limit: number): Ranking {

@@ -116,7 +116,7 @@ test('[T20] a long outline is compressed, and a changed one is read from the con
 });
 
 test('[T20] a row of the search index that was changed leads to no other commit', () => {
-  const { dir, ids } = changed('UPDATE searchEntry SET context = 1 WHERE context = 3');
+  const { dir, ids } = changed('UPDATE searchCommit SET context = 1 WHERE context = 3');
   // The index is made anew, because another program changed its file.
   expect(query(reopened(dir).chain, { text: 'cherry' }).hits.map(({ commit }) => commit)).toEqual([ids[2]]);
 });

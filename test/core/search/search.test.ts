@@ -59,6 +59,8 @@ describe('results', () => {
     });
     expect(found(chain, 'read queue.ts')).toEqual(['a1.0']);
     expect(found(chain, 'nothing')).toEqual(['a2.0']);
+    expect(found(chain, 'queue.ts', { kind: 'tool_call' })).toEqual(['a1.0']);
+    expect([found(chain, 'nothing', { kind: 'text' }), found(chain, 'nothing', { kind: 'tool_call' })]).toEqual([['a2.0'], []]);
   });
 
   test('scripts without spaces, accents, and words that are operators of FTS5', () => {
@@ -145,7 +147,7 @@ test('in a database with several projects, only entries of this project are foun
   say(chain, 'mine', 'a shared word');
   const other = chain.db.run("INSERT INTO project (projectId, name, createdAt) VALUES ('other', 'other', 1)").rowId;
   expect(found(chain, 'shared')).toEqual(['mine.0']);
-  chain.db.run('UPDATE searchEntry SET project = ?', other);
+  chain.db.run('UPDATE commits SET project = ?', other);
   expect(found(chain, 'shared')).toEqual([]);
 });
 

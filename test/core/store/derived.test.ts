@@ -84,7 +84,7 @@ test('[S27] the record has no derived table, and the file beside it has all of t
   const record = new Database(join(dir, 'stemma.db'), { readonly: true });
   onTestFinished(() => void record.close());
   expect(record.prepare("SELECT name FROM sqlite_schema WHERE name GLOB 'usage*' OR name GLOB 'search*' OR name = 'outline'").all()).toEqual([]);
-  for (const table of ['outline', 'usageCall', 'searchEntry']) expect(rowsIn(dir, table)).toBeGreaterThan(0);
+  for (const table of ['outline', 'usageCall', 'searchCommit']) expect(rowsIn(dir, table)).toBeGreaterThan(0);
   expect(statSync(fileIn(dir)).mode & 0o777).toBe(0o600);
   stemma.engine.close();
 });

@@ -1,7 +1,7 @@
 import { usageDefinitions } from './usage-tables.js';
 
 /** Increase this number when a table changes: the file of another layout is dropped and filled again. */
-export const derivedLayout = 9;
+export const derivedLayout = 10;
 
 /** Everything that can be made again from the record and its objects, as the tables of its own database. */
 const definitions = /* sql */ `
@@ -103,13 +103,12 @@ CREATE TABLE runSum (
   PRIMARY KEY (project, run, sessionId)
 ) WITHOUT ROWID;
 
--- The entry of a commit to which a row of the index belongs.
-CREATE TABLE searchEntry (
-  no      INTEGER PRIMARY KEY,
-  project INTEGER NOT NULL,
+-- The rows of the index that belong to the entries of a commit: its first entry has the row \`first\`, the next one the next row, and so on.
+CREATE TABLE searchCommit (
+  first   INTEGER PRIMARY KEY,
   context INTEGER NOT NULL,
-  place   INTEGER NOT NULL,
-  kind    TEXT NOT NULL
+  -- A digit for each entry: the place of its kind in the list of kinds (contract/kinds.ts).
+  kinds   TEXT NOT NULL
 );
 
 -- Commits up to this one are indexed.
