@@ -49,7 +49,7 @@ export function fork(chain: WriteChain, input: ForkInput): Commit {
     if (place.commit.seq === cut.commit.seq && place.index > cut.index)
       throw badRequest('edits', 'An edit names an entry after the cut, which is not part of the fork.');
   const appended = edits.flatMap((edit) => (edit.op === 'append' && edit.entry ? [edit.entry] : []));
-  const isCut = hasMoreAfter(chain, cut);
+  const isCut = input.at !== undefined && hasMoreAfter(chain, cut);
   if (!isCut && touched.length === 0 && appended.length === 0) return toCommit(whole(chain, cut.commit, input));
   return chain.artifacts.transaction(() => {
     const first = touched.reduce((least, place) => Math.min(least, place.commit.depth), isCut ? cut.commit.depth : cut.commit.depth + 1);
