@@ -10,7 +10,7 @@ export const readHead = (bytes: FileBytes): Uint8Array => bytes.subarray(0, Math
 /** The format that is certain by the first few lines. Such a file is no document. */
 export function certainFormat(head: Uint8Array, path: string): ImportableFormat | undefined {
   const few = head.subarray(0, head.subarray(0, fewBytes).lastIndexOf(newline) + 1);
-  return few.length > 0 ? importableFormats.find((format) => format.recognize(few, path) === 1) : undefined;
+  return few.length > 0 && !opening.test(decodeText(few.subarray(0, few.indexOf(newline)))) ? importableFormats.find((format) => format.recognize(few, path) === 1) : undefined;
 }
 
 /** The format with the highest confidence, if any recognizes the file. The first few lines are enough for most files. */
@@ -43,6 +43,8 @@ export function sortedHead(bytes: FileBytes): Uint8Array | undefined {
 const maxSortedBytes = 32 * 1024 ** 2;
 
 const fewBytes = 4 * 1024;
+/** The first line of a document with a member on each line. The lines of such a document are no records. */
+const opening = /^\ufeff?\s*[[{]\s*$/;
 const newline = 0x0a;
 
 /** Of a larger file, only the beginning is looked at. */
