@@ -1,6 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
-import { builtins } from './builtins.config.ts';
+import { builtins, treeshake } from './builtins.config.ts';
 import { glanceAlone } from './glance.config.ts';
 import { exportedPage } from './page.config.ts';
 
@@ -11,9 +11,6 @@ import { exportedPage } from './page.config.ts';
  * a start reads few files.
  */
 const outside = ['better-sqlite3', '@napi-rs/blake-hash', 'chokidar', 'open', 'electron', 'pg-native'];
-
-/** A folder's door does not load what stands behind it: each entry is made of what it uses. The hook is small by this alone. */
-const treeshake = { moduleSideEffects: [{ test: /\/src\/(core|main)\/.*\.ts$/, sideEffects: false }] };
 
 export default defineConfig({
   main: {

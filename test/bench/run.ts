@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
+import { builtins, treeshake } from '../../builtins.config.ts';
 import { exportedPage } from '../../page.config.ts';
 import { installPeers } from '../support/peers.ts';
 import { findPeers } from '../support/surroundings.ts';
@@ -21,14 +22,14 @@ const buildAll = (input: Readonly<Record<string, string>>, plugins: readonly Plu
     root,
     configFile: false,
     logLevel: 'warn',
-    plugins: [exportedPage(), ...plugins],
+    plugins: [exportedPage(), builtins(), ...plugins],
     build: {
       ssr: true,
       target: 'node24',
       outDir,
       emptyOutDir: false,
       minify: false,
-      rolldownOptions: { input, output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', format: 'esm' } },
+      rolldownOptions: { input, treeshake, output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', format: 'esm' } },
     },
   });
 
