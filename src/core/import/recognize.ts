@@ -10,7 +10,8 @@ export const readHead = (bytes: FileBytes): Uint8Array => bytes.subarray(0, Math
 /** The format that is certain by the first few lines. Such a file is no document. */
 export function certainFormat(head: Uint8Array, path: string): ImportableFormat | undefined {
   const few = head.subarray(0, head.subarray(0, fewBytes).lastIndexOf(newline) + 1);
-  return few.length > 0 && !opening.test(decodeText(few.subarray(0, few.indexOf(newline)))) ? importableFormats.find((format) => format.recognize(few, path) === 1) : undefined;
+  if (few.length === 0 || opening.test(decodeText(few.subarray(0, few.indexOf(newline))))) return undefined;
+  return importableFormats.find((format) => format.recognize(few, path) === 1);
 }
 
 /** The format with the highest confidence, if any recognizes the file. The first few lines are enough for most files. */
