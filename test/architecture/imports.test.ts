@@ -426,7 +426,7 @@ const law: readonly Row[] = [
   { folder: 'test/renderer', folders: ['src/renderer', contract, 'test/support', 'test/fixtures'], packages: 'any', deep: true },
   { folder: 'test/e2e', folders: [contract, 'test/support'], packages: 'any', deep: true },
   { folder: 'test/attacks', folders: ['src', 'test/support'], packages: 'any', deep: true },
-  { folder: 'test/bench', folders: ['src/core', 'src/main', 'test/support', 'page.config.ts'], packages: 'any', deep: true },
+  { folder: 'test/bench', folders: ['src/core', 'src/main', 'test/support', 'page.config.ts', 'builtins.config.ts'], packages: 'any', deep: true },
   { folder: 'test/soak', folders: ['src/core', 'src/main', 'test/support', 'page.config.ts'], packages: 'any', deep: true },
   { folder: 'test/faults', folders: ['src/core', 'src/main', 'test/support', 'page.config.ts'], packages: 'any', deep: true },
 ];
