@@ -92,7 +92,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
     'node:fs/promises',
     'node:path',
   ],
-  sync: ['node:crypto', 'node:fs', 'node:path', 'node:zlib', 'zod'],
+  sync: ['node:crypto', 'node:fs', 'node:path', 'node:zlib'],
   export: [
     '@secretlint/core',
     '@secretlint/secretlint-rule-preset-recommend',
@@ -108,7 +108,7 @@ const corePackages: Partial<Record<(typeof flow)[number], readonly string[]>> = 
   blame: ['node:fs', 'node:path'],
   evidence: ['node:crypto', 'node:zlib', 'virtual:evidence-page'],
   experiments: ['node:vm', 'zod'],
-  runner: ['node:path', 'zod'],
+  runner: ['node:path'],
   integrity: ['node:fs', 'node:path'],
   assist: ['node:path', 'node:timers/promises'],
   project: ['node:crypto', 'node:fs', 'node:os', 'node:path', 'node:timers/promises', 'node:worker_threads'],
@@ -250,7 +250,7 @@ const law: readonly Row[] = [
   {
     folder: 'src/main/mcp',
     folders: [core('base'), contract, 'src/main/launch'],
-    packages: ['@modelcontextprotocol/sdk', 'node:timers/promises', 'node:util', 'zod'],
+    packages: ['@modelcontextprotocol/sdk', 'node:timers/promises', 'node:util'],
   },
   {
     folder: 'src/main/hook',

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { analysisFormats } from './kinds.js';
 import { contextId, count, entryKey, flag, line, list, name, procedure, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 /** The views that questions over many sessions are asked of. */
 export const analysisViews = ['sessions', 'turns', 'calls', 'tool_calls', 'entries', 'files', 'tickets', 'costs', 'tools'] as const;

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { granularity, skip } from './intake.js';
 import { runtimes } from './kinds.js';
 import { contextId, count, flag, list, name, procedure, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 const path = z.string().min(1).max(4_096).describe('The path of a file or folder.');
 

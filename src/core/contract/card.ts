@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { commit, stop } from './context.js';
 import { entryDraft } from './entry.js';
 import { commitTypes, roles } from './kinds.js';
 import { contextPrefix, count, damaged, entryKey, inOrder, line, list, matching, most, name, procedure, timestamp, upTo } from './scalars.js';
+import * as z from './z.js';
 
 /** Ids of cards and boxes. Stemma makes them as UUIDv7 in 32 hex digits, and accepts any other id. */
 export const cardId = z.string().min(1).max(200).describe('The id of a card.');

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { author, commit } from './context.js';
 import { previewBody, previewOf, wires } from './request.js';
 import { contextId, contextPrefix, count, entryKey, flag, line, list, most, procedure, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 /** The kind of process. It decides how much of the shared context and of memory the process gets. */
 export const processes = ['sequential', 'dynamic', 'hierarchical', 'react', 'mapreduce-planner', 'mapreduce-worker', 'mapreduce-reducer'] as const;

@@ -1,5 +1,4 @@
 import { eventIterator } from '@orpc/contract';
-import { z } from 'zod';
 import { entryInput } from './entry.js';
 import { entryProcedures } from './entry-pages.js';
 import { checkpoints, commitTypes } from './kinds.js';
@@ -25,6 +24,7 @@ import {
 } from './scalars.js';
 import { summaryProcedures } from './summaries.js';
 import { money } from './usage.js';
+import * as z from './z.js';
 
 const provenance = {
   template: name.describe('The kind of the agent, such as `reviewer@3`.'),

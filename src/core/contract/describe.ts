@@ -1,6 +1,7 @@
 import { type AnyContractProcedure, getEventIteratorSchemaDetails, isContractProcedure } from '@orpc/contract';
-import { z } from 'zod';
+import { ZodType } from 'zod';
 import { isObject } from '../base/index.js';
+import { toJSONSchema } from './z.js';
 
 /** The parts of a JSON Schema that a description uses. */
 export interface JsonSchema {
@@ -42,4 +43,4 @@ export function describeProcedure(contract: object, name: string) {
 
 /** The JSON Schema of a Zod schema. Values that JSON Schema cannot express, such as the results of transforms, become `{}`. */
 const jsonSchema = (schema: unknown, io: 'input' | 'output'): JsonSchema =>
-  schema instanceof z.ZodType ? (z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema) : {};
+  schema instanceof ZodType ? (toJSONSchema(schema, { io, unrepresentable: 'any' }) as JsonSchema) : {};

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { attempt } from '../base/index.js';
 import { hubPlaceOf } from './hub-place.js';
 import { contextId, count, flag, procedure, timestamp, webAddress } from './scalars.js';
+import * as z from './z.js';
 
 /** What a `stemma:` link leads to. `project` is the id of a project, never its place on the disk. */
 export type DeepLink =

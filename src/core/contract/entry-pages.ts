@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { entry } from './entry.js';
 import { outlineRow } from './outline.js';
 import { contextPrefix, count, entryKey, flag, procedure, upTo } from './scalars.js';
+import * as z from './z.js';
 
 const offset = count.optional().describe('How many entries to skip.');
 

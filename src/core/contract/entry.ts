@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { kinds, roles, toolClasses } from './kinds.js';
 import { artifactRef, contextId, count, entryKey, flag, most, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 /** An entry that is not part of a chain yet. */
 export const entryDraft = z.object({

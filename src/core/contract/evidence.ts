@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { count, flag, line, list, matching, name, procedure, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 const maxKey = 20_000;
 

@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract';
-import { z } from 'zod';
 import { contextId, count, damaged, flag, line, list, matching, name, procedure, timestamp, upTo } from './scalars.js';
 import { replyPart, rerunFields } from './turn.js';
+import * as z from './z.js';
 
 const words = z.string().min(1).max(10_000);
 const absent = flag('Negate the check.');

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { lost, stop } from './context.js';
 import { runtimes, tiers } from './kinds.js';
 import { base64, contextPrefix, count, flag, formatName, line, list, most, procedure } from './scalars.js';
+import * as z from './z.js';
 
 export const redactionKinds = ['secret', 'path', 'email', 'ip'] as const;
 export type RedactionKind = (typeof redactionKinds)[number];

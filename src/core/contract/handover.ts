@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from './card.js';
 import { droppedLayer } from './compose.js';
 import { endStatuses, openStatuses, roles } from './kinds.js';
 import { previewBody, previewOf, previewShared } from './request.js';
 import { contextId, contextPrefix, count, damaged, flag, line, list, most, name, procedure, received, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 const data = z.record(line, z.unknown());
 

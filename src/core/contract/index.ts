@@ -68,6 +68,7 @@ export type * from './timeline.js';
 export { blockInput, entityTypes, messageOrigin, resume, timelineInput, trigger } from './timeline.js';
 export * from './turn.js';
 export * from './usage.js';
+export * as z from './z.js';
 
 export const contract = {
   project: projectContract,

@@ -1,8 +1,8 @@
 import { eventIterator } from '@orpc/contract';
-import { z } from 'zod';
 import { entryDraft } from './entry.js';
 import { mapping } from './mapping.js';
 import { artifactRef, contextId, count, formatName, line, list, procedure, sourceAgents, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 const paths = list(z.string().min(1).max(4_096), 100_000).min(1).describe('Files and folders.');
 

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { kinds } from './kinds.js';
 import { flag, list, matching, text } from './scalars.js';
+import * as z from './z.js';
 
 const maxPathLength = 1_000;
 const path = matching(/^\$/, 'a path begins with $', maxPathLength).describe(

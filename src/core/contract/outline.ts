@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import type { ContextId, EntryKey } from '../base/index.js';
 import { kinds, roles } from './kinds.js';
 import { contextId, count, entryKey } from './scalars.js';
+import * as z from './z.js';
 
 /** An entry without its content, for the token bar and the list. */
 export const outlineRow = z.object({

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { list, matching, name, procedure } from './scalars.js';
+import * as z from './z.js';
 
 const price = z.number().nonnegative();
 

@@ -1,7 +1,7 @@
 import { eventIterator } from '@orpc/contract';
-import { z } from 'zod';
 import { commit } from './context.js';
 import { artifactName, artifactRef, base64, count, damaged, flag, list, most, procedure, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 /** Why a project is open for reading only. `restricted`: this machine did not create the project, and no person has trusted it yet. */
 export const readOnlyReasons = ['restricted', 'permissions', 'read-only-disk', 'disk-full'] as const;

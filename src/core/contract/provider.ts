@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { wires } from './request.js';
 import { matching, name, procedure, webAddress } from './scalars.js';
+import * as z from './z.js';
 
 /** A provider that answers when a turn is run. `hasKey` says whether a key is stored; the key itself is never returned. */
 export const providerAccount = z.object({

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { count, matching, procedure, webAddress } from './scalars.js';
+import * as z from './z.js';
 
 const replicaName = matching(
   /^[a-z0-9][a-z0-9-]{0,63}$/,

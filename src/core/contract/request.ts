@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { diffLine, fieldChange, hunk, stop } from './context.js';
 import { causes, maxRequests, providers } from './kinds.js';
 import { contextId, contextPrefix, count, entryKey, flag, line, list, most, name, procedure, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 /** The kinds of request bodies. OpenAI has two: chat completions and responses. */
 export const wires = ['anthropic', 'openai', 'responses', 'gemini'] as const;

@@ -1,8 +1,8 @@
 import { eventIterator } from '@orpc/contract';
-import { z } from 'zod';
 import { jobStatuses, permissionModes, runtimes } from './kinds.js';
 import { requestTokens } from './request.js';
 import { contextId, contextPrefix, count, damaged, flag, list, matching, name, procedure, received, text, timestamp, upTo } from './scalars.js';
+import * as z from './z.js';
 
 const jobId = name.describe('The id of the job.');
 

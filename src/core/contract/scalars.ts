@@ -1,5 +1,4 @@
 import { type AnySchema, oc, type Route } from '@orpc/contract';
-import { z } from 'zod';
 import {
   type ArtifactRef,
   artifactRefPattern,
@@ -12,6 +11,7 @@ import {
   toTimestamp,
 } from '../base/index.js';
 import { runtimes, tiers } from './kinds.js';
+import * as z from './z.js';
 
 /**
  * The most characters of a text and the most items of a list in an input; a field that is meant to be smaller names its own limit. A line is a name, an

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { kinds, roles } from './kinds.js';
 import { contextId, count, entryKey, inOrder, line, procedure, timestamp, upTo } from './scalars.js';
+import * as z from './z.js';
 
 export const searchHit = z.object({
   commit: contextId,

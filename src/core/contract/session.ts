@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { commit } from './context.js';
 import { contextId, contextPrefix, count, damaged, entryKey, flag, inOrder, line, list, name, procedure, timestamp, upTo } from './scalars.js';
 import { money } from './usage.js';
+import * as z from './z.js';
 
 const tags = list(name, 100);
 

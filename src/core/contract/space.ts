@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import { droppedLayer } from './compose.js';
 import { message } from './handover.js';
 import { previewAs, previewBody, previewOf } from './request.js';
 import { contextId, count, damaged, flag, list, procedure, timestamp, upTo } from './scalars.js';
 import { budget, entityTypes, eventContext, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './timeline.js';
+import * as z from './z.js';
 
 const entity = z.object({ entityId: id, name: words, type: z.enum(entityTypes), createdAt: timestamp, damaged });
 export type Entity = z.output<typeof entity>;

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { contextId, contextPrefix, count, flag, name, procedure, timestamp, upTo } from './scalars.js';
+import * as z from './z.js';
 
 const summarizerStatus = z.object({
   enabled: z.boolean(),

@@ -1,8 +1,8 @@
 import { eventIterator } from '@orpc/contract';
-import { z } from 'zod';
 import { redacted } from './export.js';
 import { projectInfo } from './project.js';
 import { contextPrefix, count, flag, list, matching, procedure, text, timestamp, upTo, webAddress } from './scalars.js';
+import * as z from './z.js';
 
 export const projectName = matching(
   /^[a-z0-9][a-z0-9._-]{0,99}$/,

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { stop } from './context.js';
 import { artifactRef, assembled, base64, contextId, contextPrefix, formatName, most, name, procedure, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 const template = z.object({
   name,

@@ -1,11 +1,11 @@
 import { eventIterator } from '@orpc/contract';
-import { z } from 'zod';
 import { commit } from './context.js';
 import { eventStates, roles, type TicketStatus, ticketStatuses, verdicts } from './kinds.js';
 import { previewAs, previewOf } from './request.js';
 import { contextId, count, damaged, flag, line, list, matching, name, procedure, received, text, timestamp } from './scalars.js';
 import { shownCall } from './space.js';
 import { replyPart } from './turn.js';
+import * as z from './z.js';
 
 const ticketId = matching(/^tkt-[0-9a-f]{1,64}$/, 'a ticket id is tkt- and hex digits', 68).describe('The id of a ticket: `tkt-` and hex digits.');
 /** Any text, because a ticket can name a context that this project does not contain. */

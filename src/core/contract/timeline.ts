@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { contextPrefix, count, flag, line, list, procedure, timestamp } from './scalars.js';
+import * as z from './z.js';
 
 /** The types of entities that can join a space and write into it. */
 export const entityTypes = ['human', 'agent', 'service'] as const;

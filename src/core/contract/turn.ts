@@ -1,5 +1,4 @@
 import { eventIterator } from '@orpc/contract';
-import { z } from 'zod';
 import { layerTexts } from './compose.js';
 import { author, edit, hunk, rowFacts, stop } from './context.js';
 import { entry } from './entry.js';
@@ -7,6 +6,7 @@ import { divergenceLimits, kinds } from './kinds.js';
 import { outlineRow } from './outline.js';
 import { proofs, requestTokens, turnRequest, wires } from './request.js';
 import { contextId, contextPrefix, count, damaged, entryKey, flag, line, list, name, procedure, timestamp, upTo } from './scalars.js';
+import * as z from './z.js';
 
 export const tokensByKind = z.array(z.object({ kind: z.enum(kinds), tokens: count }));
 

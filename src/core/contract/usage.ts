@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { contextId, contextPrefix, count, entryKey, flag, inOrder, most, name, procedure, timestamp, upTo } from './scalars.js';
+import * as z from './z.js';
 
 /** How a part of a context was measured: counted by the provider, calibrated on counts of the same model, or estimated from its length. */
 export const bases = ['counted', 'calibrated', 'estimated'] as const;

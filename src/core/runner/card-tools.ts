@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { addCards, appendToBox, createBox } from '../cards/index.js';
+import { z } from '../contract/index.js';
 import { maxResults, type Tool, text, tool } from './tool.js';
 
 const cardIds = z.array(z.string()).min(1).max(maxResults).describe('The ids of the cards, in order.');

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { WriteChain } from '../chain/index.js';
+import { z } from '../contract/index.js';
 import { agentNamed, askExpert, delegate, forkJoin, launchPrincipal, registerAgent } from '../handover/index.js';
 import { type Actor, type Done, type Tool, text, tool } from './tool.js';
 

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { type ContextId, decodeText, StemmaError } from '../base/index.js';
 import { batchCards, boxCards, getCard } from '../cards/index.js';
 import { entries, materializedBytes, type ReadChain } from '../chain/index.js';
+import { z } from '../contract/index.js';
 import { catchUpIndex, query } from '../search/index.js';
 import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
 

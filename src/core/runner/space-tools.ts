@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { badRequest } from '../base/index.js';
-import type { Run } from '../contract/index.js';
+import { type Run, z } from '../contract/index.js';
 import { enterSpace, listRuns, post, readMessages, send, spaceLines } from '../timeline/index.js';
 import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
 

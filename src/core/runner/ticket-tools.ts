@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { picked } from '../base/index.js';
-import { type Ticket, type TicketRow, ticketStatuses, verdicts } from '../contract/index.js';
+import { type Ticket, type TicketRow, ticketStatuses, verdicts, z } from '../contract/index.js';
 import { createTicket, discuss, giveVerdict, moveTicket, overview, thread, ticketOf, updateTicket } from '../tickets/index.js';
 import { type Actor, maxResults, type Tool, text, tool } from './tool.js';
 

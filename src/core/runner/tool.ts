@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import type { ContextId } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import { untrusted } from '../composer/index.js';
-import type { AgentTurn } from '../contract/index.js';
+import { type AgentTurn, z } from '../contract/index.js';
 
 /** Who calls a tool. A tool acts only in this name, regardless of its arguments. */
 export interface Actor {

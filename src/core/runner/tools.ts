@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { parseJson, StemmaError } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import { untrusted } from '../composer/index.js';
+import { z } from '../contract/index.js';
 import { finalTool } from '../handover/index.js';
 import { cardTools } from './card-tools.js';
 import { handoverTools } from './handover-tools.js';

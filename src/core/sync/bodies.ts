@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { isBounded, type Json, parseJson } from '../base/index.js';
 import {
   agent,
@@ -24,6 +23,7 @@ import {
   ticketVersion,
   trigger,
   verdicts,
+  z,
 } from '../contract/index.js';
 
 /** The most characters of a name, of a line, and of a text. */

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { badRequest, type JsonObject } from '../base/index.js';
+import { z } from '../contract/index.js';
 import { bodies, mediaType } from './bodies.js';
 
 /** The schema of each kind of item. Unknown columns are refused. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { z } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 import { type AgentTool, custom, type McpCaller, NotYours, ownAgent, ownCards, ownRun, ownTurn, reads, toolsOf, writes } from './tool.js';
 

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { finished, parseJson } from '../../core/base/index.js';
-import { contract } from '../../core/contract/index.js';
+import { contract, z } from '../../core/contract/index.js';
 import { custom, ownEvent, readInputSchema, reads, toolsOf, writes } from './tool.js';
 
 /** A default limit, because all tickets would fill the agent's context window in one call. */

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { looksLikePerson } from '../../core/base/index.js';
-import { contract, type Entity, type ProcedureName } from '../../core/contract/index.js';
+import { contract, type Entity, type ProcedureName, z } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 
 /** The groups of tools that `stemma mcp --tools` selects. */

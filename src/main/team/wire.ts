@@ -1,6 +1,5 @@
 import { oc } from '@orpc/contract';
-import { z } from 'zod';
-import { list, projectName, timestamp } from '../../core/contract/index.js';
+import { list, projectName, timestamp, z } from '../../core/contract/index.js';
 import type { HubRole } from '../../core/sync/index.js';
 
 const roles = ['reader', 'reviewer', 'writer', 'admin', 'pusher'] as const satisfies readonly HubRole[];

@@ -3,12 +3,12 @@ import type { MessagePort } from 'node:worker_threads';
 import { createORPCClient, ORPCError, safe } from '@orpc/client';
 import { RPCLink } from '@orpc/client/message-port';
 import { type AnyContractProcedure, isContractProcedure } from '@orpc/contract';
-import { OpenAPIGenerator } from '@orpc/openapi';
+import { type ConditionalSchemaConverter, OpenAPIGenerator } from '@orpc/openapi';
 import { OpenAPIHandler } from '@orpc/openapi/node';
 import { type AnyRouter, os } from '@orpc/server';
 import { ZodToJsonSchemaConverter } from '@orpc/zod/zod4';
 import { attempt } from '../../core/base/index.js';
-import { contract, damageHeader } from '../../core/contract/index.js';
+import { contract, damageHeader, z } from '../../core/contract/index.js';
 import { readBody } from '../connections/index.js';
 import { type ContractClient, maxFrameBytes } from '../launch/index.js';
 
@@ -101,9 +101,15 @@ function refuse(response: ServerResponse, error: ORPCError<string, unknown>): vo
   response.end(JSON.stringify(error.toJSON()));
 }
 
+const ofMade = new ZodToJsonSchemaConverter();
+const converter: ConditionalSchemaConverter = {
+  condition: (schema) => ofMade.condition(z.madeSchema(schema)),
+  convert: (schema, options) => ofMade.convert(z.madeSchema(schema), options),
+};
+
 /** The contract as an OpenAPI document, as JSON text. */
 export function openApi(version: string): Promise<string> {
-  specification ??= new OpenAPIGenerator({ schemaConverters: [new ZodToJsonSchemaConverter()] })
+  specification ??= new OpenAPIGenerator({ schemaConverters: [converter] })
     .generate(contract, {
       info: { title: 'Stemma', version, description: 'Agent histories as branching chains of context.' },
       servers: [{ url: '/api' }],
