@@ -1,11 +1,11 @@
 import { refOf } from '../artifacts/index.js';
 import { atOnce, type ContextId, type EntryKey } from '../base/index.js';
 import { type Entry, type Kind, kinds, type OutlineRow, type Stop } from '../contract/index.js';
-import { countTokens, type DeltaOutline, type ParsedDelta, type ParsedEntry, promptAt, toolClassOf } from '../formats/index.js';
+import { countTokens, type DeltaOutline, type ParsedDelta, type ParsedEntry, promptAt, storedElisions, toolClassOf } from '../formats/index.js';
 import { type EntryPlace, offer, type ReadChain, type Step } from './chain.js';
 import { addEntries, type EntrySums, entrySumsOf, noEntries, stretchOf, summedContext } from './entry-sums.js';
 import { findCommit } from './find.js';
-import { outlinesOf, readParsed } from './outline.js';
+import { encodedOutline, outlinesOf, readParsed } from './outline.js';
 import { lastSteps, walk } from './walk.js';
 
 export interface ContextQuery {
@@ -60,7 +60,7 @@ function placedIn(contributing: readonly Step[], outlines: readonly DeltaOutline
 }
 
 /** Replacement texts of elided results, by call id. */
-export const elisionsOf = (outlines: readonly DeltaOutline[]): ReadonlyMap<string, string> =>
+export const elisionsOf = (outlines: readonly Pick<DeltaOutline, 'elisions'>[]): ReadonlyMap<string, string> =>
   new Map(outlines.flatMap((outline) => outline.elisions.flatMap((elision) => elision.toolCallIds.map((id) => [id, elision.text] as const))));
 
 const countEntry = ({ elided, outline }: EntryPlace): number => (elided === undefined ? outline.tokens : countTokens(elided));
@@ -270,9 +270,9 @@ export function entriesAlong(chain: ReadChain, steps: readonly Step[]): Readonly
   return new Map(steps.map((step) => [step, (byId.get(step.id) ?? []).map(({ entry }) => entry)]));
 }
 
-/** Yields all entries commit by commit. It reads each delta on demand, so a long context is never in memory as a whole. */
+/** Yields all entries commit by commit. It reads each delta on demand, and keeps no outline, so a long context is never in memory as a whole. */
 export function* entriesInTurn(chain: ReadChain, steps: readonly Step[]) {
-  const elided = elisionsOf(outlinesOf(chain, steps));
+  const elided = elisionsOf(steps.map((step) => ({ elisions: storedElisions(encodedOutline(chain, step)) })));
   const toolNames = new Map<string, string>();
   let at = 0;
   for (const bytes of chain.artifacts.readInTurn(steps.map((step) => step.artifact))) {

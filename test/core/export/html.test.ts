@@ -58,6 +58,23 @@ test('[N1] an exported page is headed by the counted tokens of its last call', (
   expect(read(exportContext(chain, { id: tip, format: 'html' }).text ?? '').index.counted).toBe(counted);
 });
 
+test('a page shows elided results as the model sees them, and keeps no outline in memory', () => {
+  const { chain, tip } = session(
+    prompt('a', 'look'),
+    call('b', 't1', 'Read', {}, { parent: 'a' }),
+    result('c', 't1', 'a long result', { parent: 'b' }),
+    answer('d', 'seen', { parent: 'c' }),
+    prompt('e', 'go on', { parent: 'd' }),
+    `${JSON.stringify({ type: 'system', subtype: 'microcompact_boundary', uuid: 'f', parentUuid: 'e', sessionId: 's1', timestamp: '2026-01-01T00:00:05.000Z', microcompactMetadata: { compactedToolIds: ['t1'] } })}\n`,
+    answer('g', 'gone on', { parent: 'f' }),
+  );
+  chain.outlines.clear();
+  const { items } = read(exportContext(chain, { id: tip, format: 'html' }).text ?? '');
+  const results = items.filter(({ kind }) => kind === 'tool_result');
+  expect(results).toMatchObject([{ text: expect.stringContaining('cleared') }]);
+  expect(chain.outlines.weight()).toBeLessThan(entries(chain, { id: tip }).total);
+});
+
 describe('[F31] an exported page', () => {
   test.each(attacks)('%j is data of the page and changes none of its markup', (attack) => {
     const { chain, tip } = session(

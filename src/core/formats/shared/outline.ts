@@ -197,6 +197,9 @@ export function decodeOutline(data: string): DeltaOutline {
   };
 }
 
+/** The elisions of an encoded outline. Most have none, and these are not parsed. */
+export const storedElisions = (data: string): readonly Elision[] => (data.endsWith(',[]]') ? [] : decodeOutline(data).elisions);
+
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 const isName = (value: unknown): boolean => value === 0 || (typeof value === 'string' && value.length <= maxReceivedName);
 const maxReceivedName = 4_096;
