@@ -4,7 +4,7 @@ import { type ContextRow, outlineVersion, type ReadChain, readParsed, type Write
 import { type ParsedEntry, parsedNumbers, recordOfKey, toolClassOf } from '../formats/index.js';
 import { forgetClustersOf } from '../sessions/index.js';
 import { commitProgress, readDerivedProgress, setDerivedProgress, upToBytes } from '../store/index.js';
-import { dayMs, forgetSums, pathIn } from '../usage/index.js';
+import { dayMs, forgetSums, nameIn, pathIn } from '../usage/index.js';
 import { agentOfTemplate } from './views.js';
 
 /** The number of batches whose sessions are not summed yet. */
@@ -123,15 +123,15 @@ function storeBranch({ db }: WriteChain, { seq, parent }: Row, own: string | und
 
 const parseTime = ({ at }: ParsedEntry): number | null => (at === undefined ? null : Date.parse(at));
 
-/** The models of the calls of a commit, by the record of their reply; `undefined` names the last one. */
-function modelsOf(chain: ReadChain, context: CommitSeq): ReadonlyMap<string | undefined, string> {
+/** The models of the calls of a commit, as numbers of names, by the record of their reply; `undefined` names the last one. */
+function modelsOf(chain: ReadChain, context: CommitSeq): ReadonlyMap<string | undefined, number> {
   const select = 'SELECT key, model FROM usageCall WHERE context = ? AND model IS NOT NULL ORDER BY no';
-  const models = new Map<string | undefined, string>();
-  for (const [key, model] of chain.db.rows<[ParsedEntry['key'], string]>(select, context)) models.set(recordOfKey(key), model).set(undefined, model);
+  const models = new Map<string | undefined, number>();
+  for (const [key, model] of chain.db.rows<[ParsedEntry['key'], number]>(select, context)) models.set(recordOfKey(key), model).set(undefined, model);
   return models;
 }
 
-function storeCall(chain: WriteChain, row: Row, entry: ParsedEntry, models: ReadonlyMap<string | undefined, string>): number {
+function storeCall(chain: WriteChain, row: Row, entry: ParsedEntry, models: ReadonlyMap<string | undefined, number>): number {
   const { key, toolName = '', toolCallId, arguments: given, tokens } = entry;
   const digest = hashOf(typeof given === 'string' ? given : canonicalJson((given ?? null) as Json));
   // A copy of a call is the same call. Formats without ids may give calls of two branches one key.
@@ -183,7 +183,7 @@ function sumTools(chain: WriteChain, sessions: readonly string[]): void {
   db.run('DELETE FROM usageToolSlice WHERE project = ? AND session IN (SELECT value FROM json_each(?))', project, named);
   db.run(
     `INSERT INTO usageToolSlice
-     SELECT c.project, c.sessionId, t.at / ${dayMs}, ${agentOfTemplate}, IFNULL(t.model, ''), t.name, COUNT(*), COUNT(t.isError),
+     SELECT c.project, c.sessionId, t.at / ${dayMs}, ${agentOfTemplate}, IFNULL(${nameIn('t.model')}, ''), t.name, COUNT(*), COUNT(t.isError),
             IFNULL(SUM(t.isError), 0), IFNULL(SUM(MAX(t.endedAt - t.at, 0)), 0)
        FROM commits c JOIN usageTool t ON t.context = c.seq
       WHERE c.project = ? AND c.sessionId IN (SELECT value FROM json_each(?)) GROUP BY 2, 3, 4, 5, 6`,

@@ -1,6 +1,6 @@
 import { outlineVersion } from '../chain/index.js';
 import { type AnalysisView, analysisViews, kinds as kindNames } from '../contract/index.js';
-import { dayMs } from '../usage/index.js';
+import { dayMs, nameIn } from '../usage/index.js';
 
 /** How a column is stored in a file. A time is text in ISO 8601 for SQL, and an instant in Parquet. */
 export type ViewColumnKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
@@ -68,14 +68,14 @@ const calls = columns([
   [
     'session_id',
     'text',
-    `COALESCE(NULLIF(u.session, ''), (SELECT k.session FROM usageCommit k WHERE k.context = u.context))`,
+    `COALESCE(NULLIF(${nameIn('u.session')}, ''), (SELECT k.session FROM usageCommit k WHERE k.context = u.context))`,
     'The session that made it.',
   ],
   ['commit_id', 'text', '(SELECT id FROM commits WHERE seq = u.context)', 'The commit with its reply.'],
   ['reply_key', 'text', 'u.key', 'The first entry of its reply.'],
-  ['agent', 'text', 'u.agent', 'The agent.'],
-  ['subagent', 'text', "NULLIF(u.subagent, '')", 'The kind of the subagent that made it.'],
-  ['model', 'text', 'u.model', 'The model; null if it was not recorded.'],
+  ['agent', 'text', nameIn('u.agent'), 'The agent.'],
+  ['subagent', 'text', `NULLIF(${nameIn('u.subagent')}, '')`, 'The kind of the subagent that made it.'],
+  ['model', 'text', nameIn('u.model'), 'The model; null if it was not recorded.'],
   ['at', 'time', 'u.at', 'When its reply began.'],
   ['at_ms', 'count', 'u.at', 'The same in milliseconds since 1970, which is found and sorted faster.'],
   ['asked_at', 'time', 'u.askedAt', 'When it was sent.'],
@@ -106,7 +106,7 @@ const toolCalls = columns([
   ['entry_key', 'text', 't.key', 'The entry of the call.'],
   ['agent', 'text', agentOfTemplate, 'The agent.'],
   ['subagent', 'text', subagentOfTemplate, 'The kind of the subagent that made it.'],
-  ['model', 'text', 't.model', 'The model that asked for it; null if it was not recorded.'],
+  ['model', 'text', nameIn('t.model'), 'The model that asked for it; null if it was not recorded.'],
   ['name', 'text', 't.name', 'The tool.'],
   ['class', 'text', 't.class', 'What the tool does: read, write, edit, search, shell and so on; null for an unknown tool.'],
   ['path', 'text', 't.path', 'The file that its arguments name.'],
@@ -222,7 +222,7 @@ const costs = columns([
 /** The sums of tool calls. Those of commits that name no session themselves are added up now. */
 export const toolSums = `SELECT day, session, agent, model, name, calls, results, errors, ms FROM usageToolSlice WHERE project = :project
      UNION ALL
-     SELECT t.at / ${dayMs}, k.session, ${agentOfTemplate}, IFNULL(t.model, ''), t.name, COUNT(*), COUNT(t.isError), IFNULL(SUM(t.isError), 0),
+     SELECT t.at / ${dayMs}, k.session, ${agentOfTemplate}, IFNULL(${nameIn('t.model')}, ''), t.name, COUNT(*), COUNT(t.isError), IFNULL(SUM(t.isError), 0),
             IFNULL(SUM(MAX(t.endedAt - t.at, 0)), 0)
        FROM usageCommit k JOIN commits c ON c.seq = k.context JOIN usageTool t ON t.context = c.seq
       WHERE c.project = :project AND k.session IS NOT NULL AND IFNULL(c.sessionId, '') = '' GROUP BY 1, 2, 3, 4, 5`;

@@ -7,6 +7,7 @@ import { align, asLines } from '../diff/index.js';
 import { absolutePath, openNamed, readOpened } from '../files/index.js';
 import type { ParsedEntry } from '../formats/index.js';
 import { nothingKnown, touchOf } from '../turns/index.js';
+import { nameIn } from '../usage/index.js';
 
 export type BlameInput = InputOf<'blame.file'>;
 
@@ -79,7 +80,7 @@ const splitLines = (text: string): string[] => (text === '' ? [] : text.replace(
 const usesOf = ({ db, project }: ReadChain, file: string, name: string): Use[] =>
   db.all<Use>(
     `SELECT t.context, c.artifact, c.format, c.template, t.key, t.callId, c.id AS commitId,
-            IFNULL((SELECT k.session FROM usageCommit k WHERE k.context = c.seq), c.sessionId) AS sessionId, t.model, t.at
+            IFNULL((SELECT k.session FROM usageCommit k WHERE k.context = c.seq), c.sessionId) AS sessionId, ${nameIn('t.model')} AS model, t.at
        FROM usageTool t JOIN commits c ON c.seq = t.context
       WHERE t.project = :project AND t.class IN ('read', 'write', 'edit') AND t.isError = 0
         AND (replace(t.path, '\\', '/') IN (:file, :name) OR (instr(t.path, :last) > 0 AND substr(replace(t.path, '\\', '/'), -length(:end)) = :end))

@@ -15,6 +15,7 @@ import {
 import { isHidden } from '../formats/index.js';
 import { sentSize } from '../requests/index.js';
 import { type CountedGrowth, type Factors, fitFactors, isUsable } from './fit.js';
+import { numberOf } from './names.js';
 import { type CallRow, callsIn } from './rows.js';
 import { addMeasures, hasTokenizer, type Measures, measures, measuresOf } from './tokenizer.js';
 
@@ -83,9 +84,9 @@ export function growthsOf(chain: ReadChain, model: string, most = wanted): Count
 
 /** The ends of windows with calls of a model, latest sessions first: the last call of a session, and the commits before its compactions. */
 function* windowsOf(chain: ReadChain, model: string): Generator<CommitSeq> {
-  const sessions = 'SELECT session FROM usageCall WHERE project = ? AND model = ? GROUP BY session ORDER BY MAX(at) DESC LIMIT ?';
-  const lastOf = 'SELECT context FROM usageCall WHERE project = ? AND session = ? AND model = ? ORDER BY at DESC LIMIT 1';
-  for (const session of chain.db.column<string>(sessions, chain.project, model, maxWindows)) {
+  const sessions = `SELECT session FROM usageCall WHERE project = ? AND model = ${numberOf('?')} GROUP BY session ORDER BY MAX(at) DESC LIMIT ?`;
+  const lastOf = `SELECT context FROM usageCall WHERE project = ? AND session = ? AND model = ${numberOf('?')} ORDER BY at DESC LIMIT 1`;
+  for (const session of chain.db.column<number>(sessions, chain.project, model, maxWindows)) {
     const last = chain.db.value<CommitSeq>(lastOf, chain.project, session, model);
     if (last === undefined) continue;
     yield last;

@@ -6,6 +6,7 @@ import { unstoredCalls } from './backfill.js';
 import { countedInput } from './context.js';
 import { continuedFrom } from './continued.js';
 import { changedCalls, isCounted } from './facts.js';
+import { nameIn } from './names.js';
 import { moneyOf } from './prices.js';
 import { isBeside, peakOfCalls, windowsOf } from './rows.js';
 import { callAfter, maxPassed } from './window.js';
@@ -79,16 +80,17 @@ const largest = (a: number | null, b: number | null): number | null => (a === nu
 function readCalls({ db, project }: ReadChain, runs: string, after: number): CommitCalls[] {
   // Nearly all commits have calls of one model. Groups by commit follow an index; groups by commit and model are sorted, which costs more than to read them.
   const byCommit = db.all<CommitCalls & { readonly isOne: 0 | 1 }>(
-    `SELECT context, MIN(model) AS model, MIN(model) IS MAX(model) AND COUNT(model) IN (0, COUNT(*)) AS isOne, ${sumsOfCommit}
-       FROM usageCall u ${after === 0 ? '' : 'NOT INDEXED'} WHERE context IN (SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(?)))
-        AND +project = ? AND no > ? GROUP BY context`,
+    `SELECT one.*, ${nameIn('one.model')} AS model FROM (
+       SELECT context, MIN(model) AS model, MIN(model) IS MAX(model) AND COUNT(model) IN (0, COUNT(*)) AS isOne, ${sumsOfCommit}
+         FROM usageCall u ${after === 0 ? '' : 'NOT INDEXED'} WHERE context IN (SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(?)))
+          AND +project = ? AND no > ? GROUP BY context) one`,
     [runs, project, after],
   );
   const [ofOne, others] = [byCommit.filter(({ isOne }) => isOne), byCommit.filter(({ isOne }) => !isOne)];
   if (others.length === 0) return ofOne;
   const byModel = db.all<CommitCalls>(
-    `SELECT context, model, ${sumsOfCommit} FROM usageCall u
-      WHERE context IN (SELECT value FROM json_each(?)) AND +project = ? AND no > ? GROUP BY context, model`,
+    `SELECT context, ${nameIn('u.model')} AS model, ${sumsOfCommit} FROM usageCall u
+      WHERE context IN (SELECT value FROM json_each(?)) AND +project = ? AND no > ? GROUP BY context, u.model`,
     [JSON.stringify(others.map(({ context }) => context)), project, after],
   );
   return [...ofOne, ...byModel];
@@ -125,8 +127,7 @@ export function costsAt(chain: ReadChain, ids: readonly ContextId[]): ReadonlyMa
 /** The model of the last call of each commit. Commits whose calls name no model are omitted. */
 export function lastModels(chain: ReadChain, seqs: readonly CommitSeq[]): ReadonlyMap<CommitSeq, string> {
   // SQLite takes the model from the row with the highest number.
-  const sql =
-    'SELECT context, model, MAX(no) FROM usageCall WHERE context IN (SELECT value FROM json_each(?)) AND model IS NOT NULL GROUP BY context';
+  const sql = `SELECT context, ${nameIn('u.model')}, MAX(no) FROM usageCall u WHERE context IN (SELECT value FROM json_each(?)) AND model IS NOT NULL GROUP BY context`;
   return new Map(chain.db.rows<[CommitSeq, string, number]>(sql, JSON.stringify(seqs)).map(([seq, model]) => [seq, model]));
 }
 

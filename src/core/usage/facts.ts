@@ -1,6 +1,7 @@
 import type { ContextRow, ReadChain, WriteChain } from '../chain/index.js';
 import type { CallCount, CallTokens } from '../formats/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
+import { type NumberOfName, nameIn, numberNames, numbersOf } from './names.js';
 import type { CallRow } from './rows.js';
 import { settleTotals, storeTotal } from './totals.js';
 
@@ -49,7 +50,7 @@ ON CONFLICT (project, call) DO UPDATE SET ${Object.entries(joined)
   flaw = CASE WHEN ${contradiction} THEN 'files record different counts of this call' ELSE COALESCE(flaw, excluded.flaw) END,
   cost = CASE WHEN ${hasChanged} THEN NULL ELSE cost END, priced = CASE WHEN ${hasChanged} THEN NULL ELSE priced END,
   prompt = COALESCE(prompt, excluded.prompt), does = COALESCE(does, excluded.does), windowLimit = COALESCE(windowLimit, excluded.windowLimit)
-RETURNING no, context, session, replayed, key, priced`;
+RETURNING no, context, ${nameIn('usageCall.session')} AS session, replayed, key, priced`;
 /** A call belongs to the session that made it, even if a session that repeats it was stored first. */
 const takeOver = /* sql */ `UPDATE usageCall SET session = ?, agent = ?, subagent = ?, context = ?, key = ?, at = ?, replayed = NULL, cost = NULL, priced = NULL WHERE no = ?`;
 
@@ -75,8 +76,9 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>,
   /** The sessions with an agent's own sum, which may come after all calls that it covers. */
   const summed = new Set<string>();
   let batch: NewCall[] = [];
+  const numbered = numberNames(chain);
   const flush = (): void => {
-    insert(chain, batch, stale);
+    insert(chain, batch, stale, numbered);
     batch = [];
   };
   let sum: Sum | undefined;
@@ -98,7 +100,7 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>,
       const model = call.model ?? '';
       const quarter = Math.trunc(at / quarterMs);
       if (sum?.model !== model || sum.quarter !== quarter) sum = sumAt(added, { session, agent, subagent, model, quarter });
-      const values = [call.id, row.seq, call.key, call.model, at, endedAt, parseTime(call.askedAt)];
+      const values = [call.id, row.seq, call.key, numbered(call.model), at, endedAt, parseTime(call.askedAt)];
       const cost = pushFacts(values, call, at, price);
       if (batch.push({ call, sum, cost, values }) === callsPerInsert) flush();
     }
@@ -126,10 +128,11 @@ function pushFacts(values: (string | number | null)[], call: CallCount, at: numb
  * Stores calls. A batch of new calls adds to the sums. Otherwise, a call may be a copy of a call in an earlier commit: the copy is recorded, and the
  * sums of its session become stale.
  */
-function insert(chain: WriteChain, batch: readonly NewCall[], stale: Set<string>): void {
+function insert(chain: WriteChain, batch: readonly NewCall[], stale: Set<string>, numbered: NumberOfName): void {
   const first = batch[0]?.sum;
   if (!first) return;
-  const common = [chain.project, first.session, first.agent, first.subagent];
+  const owner = [first.session, first.agent, first.subagent].map(numbered);
+  const common = [chain.project, ...owner];
   const all = batch.flatMap(({ values }) => values);
   if (chain.db.run(insertSome[batch.length] as string, common, all).changes === batch.length) {
     for (const { call, sum, cost } of batch) if (!call.replayed) addCall(sum, call, cost);
@@ -144,7 +147,7 @@ function insert(chain: WriteChain, batch: readonly NewCall[], stale: Set<string>
     const isOwner = row.replayed !== null && !call.replayed;
     if (isOwner) {
       stale.add(row.session);
-      chain.db.run(takeOver, first.session, first.agent, first.subagent, context, key, when, row.no);
+      chain.db.run(takeOver, owner, [context, key, when, row.no]);
     }
     const copy = isOwner ? [row.context, row.no, row.key] : [context, row.no, call.key];
     chain.db.run('INSERT OR IGNORE INTO usageCopy (context, call, key) VALUES (?, ?, ?)', ...copy);
@@ -279,7 +282,7 @@ export const changedCalls = (chain: ReadChain): number => readDerivedProgress(ch
 /** Notes that stored calls have changed, or are gone. */
 export const noteChangedCalls = (chain: WriteChain): void => setDerivedProgress(chain, changesName, changedCalls(chain) + 1);
 
-const ofSessions = 'project = :project AND session IN (SELECT value FROM json_each(:sessions))';
+const namedSessions = 'SELECT value FROM json_each(:sessions)';
 
 /**
  * Computes the sums of sessions again. Only sessions with new calls are passed, because a copy of a call in another session may have changed nothing.
@@ -287,16 +290,17 @@ const ofSessions = 'project = :project AND session IN (SELECT value FROM json_ea
 export function sumSessions(chain: WriteChain, sessions: readonly string[]): void {
   noteChangedCalls(chain);
   const named = { project: chain.project, sessions: JSON.stringify(sessions) };
-  for (const table of ['usageQuarter', 'usageSum']) chain.db.run(`DELETE FROM ${table} WHERE ${ofSessions}`, named);
+  for (const table of ['usageQuarter', 'usageSum'])
+    chain.db.run(`DELETE FROM ${table} WHERE project = :project AND session IN (${namedSessions})`, named);
   chain.db.run(
     `INSERT INTO usageQuarter (${modelKey}, quarter, ${sums.join(', ')})
-     SELECT project, session, agent, subagent, IFNULL(model, ''), at / ${quarterMs}, ${sumsOfCalls}
-       FROM usageCall WHERE ${ofSessions} AND ${isCounted} GROUP BY 1, 2, 3, 4, 5, 6`,
+     SELECT project, ${nameIn('u.session')}, ${nameIn('u.agent')}, ${nameIn('u.subagent')}, IFNULL(${nameIn('u.model')}, ''), at / ${quarterMs}, ${sumsOfCalls}
+       FROM usageCall u WHERE project = :project AND session IN ${numbersOf(namedSessions)} AND ${isCounted} GROUP BY 1, 2, 3, 4, 5, 6`,
     named,
   );
   chain.db.run(
     `INSERT INTO usageSum (${modelKey}, first, quarter, ${sums.join(', ')})
-     SELECT ${modelKey}, MIN(quarter), MAX(quarter), ${sumsOfSums('q')} FROM usageQuarter q WHERE ${ofSessions} GROUP BY 1, 2, 3, 4, 5`,
+     SELECT ${modelKey}, MIN(quarter), MAX(quarter), ${sumsOfSums('q')} FROM usageQuarter q WHERE project = :project AND session IN (${namedSessions}) GROUP BY 1, 2, 3, 4, 5`,
     named,
   );
 }

@@ -17,6 +17,7 @@ export { type CountedGrowth, fitFactors, isUsable, sizeBy } from './fit.js';
 export { largestRows, usageLargest } from './largest.js';
 export { catchUpLedger, forgetSums, ledgerIsDue } from './ledger.js';
 export { pathIn } from './mentions.js';
+export { nameIn } from './names.js';
 export { catchUpCalls, catchUpMeasures, catchUpUsage, prepareUsage, usageIsDue } from './prepare.js';
 export { windowOfCall } from './price-table.js';
 export { costOf, loadPrices, moneyOf } from './prices.js';

@@ -2,6 +2,7 @@ import type { ReadChain, WriteChain } from '../chain/index.js';
 import { sentSize } from '../requests/index.js';
 import { cacheOf, isMiss } from './cache.js';
 import { batchesOf, dayMs, isCounted } from './facts.js';
+import { nameIn, numberOf } from './names.js';
 import { type PlacedCall, placedCalls } from './placed.js';
 import { windowOfCall } from './price-table.js';
 import { requestIds, waitOf } from './rows.js';
@@ -64,12 +65,12 @@ function storeSession(chain: WriteChain, { session, mark, calls }: Stale): void 
   for (const call of placed) storeCall(chain, call, recordedId);
   db.run(
     `INSERT INTO usageSlice
-     SELECT u.project, u.session, u.at / ${dayMs}, u.agent, IFNULL(u.model, ''), u.subagent, COUNT(*),
+     SELECT u.project, ${nameIn('u.session')}, u.at / ${dayMs}, ${nameIn('u.agent')}, IFNULL(${nameIn('u.model')}, ''), ${nameIn('u.subagent')}, COUNT(*),
             IFNULL(SUM(u.input), 0), IFNULL(SUM(u.cacheRead), 0), IFNULL(SUM(u.cacheWrite), 0), IFNULL(SUM(u.output), 0),
             COUNT(u.input), COUNT(u.output), COUNT(u.cost), IFNULL(SUM(u.cost), 0),
             IFNULL(SUM(l.miss), 0), IFNULL(SUM(l.lostCost), 0), IFNULL(SUM(l.waitMs), 0)
        FROM usageCall u LEFT JOIN usageLedger l ON l.call = u.no
-      WHERE u.project = ? AND u.session = ? AND u.${isCounted} GROUP BY 1, 2, 3, 4, 5, 6`,
+      WHERE u.project = ? AND u.session = ${numberOf('?')} AND u.${isCounted} GROUP BY 1, 2, 3, 4, 5, 6`,
     [project, session],
   );
   db.run('INSERT OR REPLACE INTO usageSliced (project, session, mark) VALUES (?, ?, ?)', project, session, mark);

@@ -5,6 +5,7 @@ import type { Money, OwnPriced } from '../contract/index.js';
 import { sentSize } from '../requests/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { batchesOf, dayMs, type Pricer, sumSessions } from './facts.js';
+import { nameIn } from './names.js';
 import { factorOf, feesOf } from './price-table.js';
 import { type CallRow, termsOf } from './rows.js';
 import { type ModelSettings, readUsageSettings, type UsageSettings } from './settings.js';
@@ -197,7 +198,9 @@ const isInterrupted = ({ db, project }: ReadChain): boolean =>
 
 /** The first calls without a price, in the order of storage: up to one more than one transaction prices. */
 const unpriced = ({ db, project }: ReadChain): PricedCall[] => db.all<PricedCall>(selectUnpriced, project);
-const selectUnpriced = `SELECT * FROM usageCall INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL ORDER BY no LIMIT ${pricedAtOnce + 1}`;
+/** A call with the texts of its names. */
+const selectCall = `SELECT u.*, ${nameIn('u.session')} AS session, ${nameIn('u.model')} AS model FROM usageCall u`;
+const selectUnpriced = `${selectCall} INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL ORDER BY no LIMIT ${pricedAtOnce + 1}`;
 
 /**
  * Prices calls in the order of storage and computes the sums of their sessions afterwards. The calls of a session may be far apart, so pricing by
@@ -208,7 +211,7 @@ function* priceMany(chain: WriteChain, settings: UsageSettings): Generator<void>
   for (;;) {
     const more = db.transaction(() => {
       const from = readDerivedProgress(chain, placeName);
-      const calls = db.all<PricedCall>(`SELECT * FROM usageCall WHERE no >= ? AND +project = ? ORDER BY no LIMIT ${pricedAtOnce}`, from, project);
+      const calls = db.all<PricedCall>(`${selectCall} WHERE no >= ? AND +project = ? ORDER BY no LIMIT ${pricedAtOnce}`, from, project);
       storePrices(chain, calls, settings);
       const last = calls.at(-1);
       if (last) setDerivedProgress(chain, placeName, last.no + 1);
@@ -217,7 +220,7 @@ function* priceMany(chain: WriteChain, settings: UsageSettings): Generator<void>
     yield;
     if (!more) break;
   }
-  const select = 'SELECT session, COUNT(*) AS calls FROM usageCall WHERE project = ? GROUP BY 1';
+  const select = `SELECT ${nameIn('u.session')} AS session, COUNT(*) AS calls FROM usageCall u WHERE project = ? GROUP BY u.session`;
   for (const some of batchesOf(db.all<{ session: string; calls: number }>(select, project), summedAtOnce)) {
     const names = some.map(({ session }) => session);
     db.transaction(() => sumSessions(chain, names));

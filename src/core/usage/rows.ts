@@ -3,6 +3,7 @@ import type { CommitRange, ReadChain } from '../chain/index.js';
 import { besidePrefix, type CallTerms, type CallTokens, recordOfKey } from '../formats/index.js';
 import { ownCallPrefix } from '../requests/index.js';
 import { cardCallPrefix } from './card-calls.js';
+import { nameIn, numberOf } from './names.js';
 
 /** A stored call at one place in a chain. */
 export interface CallRow extends CallTokens {
@@ -34,8 +35,7 @@ export interface CallRow extends CallTokens {
   readonly terms: string | null;
 }
 
-const facts =
-  'u.no, u.call, u.session, u.subagent, u.agent, u.model, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost, u.replayed, u.windowLimit, u.windowTokens, u.terms';
+const facts = `u.no, u.call, ${['session', 'subagent', 'agent', 'model'].map((name) => `${nameIn(`u.${name}`)} AS ${name}`).join(', ')}, u.at, u.endedAt, u.askedAt, u.input, u.cacheRead, u.cacheWrite, u.cacheWrite1h, u.output, u.reasoning, u.flaw, u.prompt, u.does, u.cost, u.replayed, u.windowLimit, u.windowTokens, u.terms`;
 const columns = `u.context, u.key, (SELECT c.id FROM commits c WHERE c.seq = u.context) AS commitId, ${facts}`;
 
 /** The places of commits' calls, and of the copies of calls in them. */
@@ -133,7 +133,8 @@ export function callPage(chain: ReadChain, scope: CallScope, offset: number, lim
 function countCallsIn(chain: ReadChain, scope: CallScope): number {
   const { sql, values } = conditionsOf(chain, scope);
   if (scope.from !== undefined || scope.to !== undefined) return chain.db.value<number>(`SELECT COUNT(*) FROM usageCall u WHERE ${sql}`, values) ?? 0;
-  const counts = `(SELECT TOTAL(calls) FROM usageSum u WHERE ${sql}) + (SELECT COUNT(*) FROM usageCall u INDEXED BY usageCallReplayed WHERE ${sql} AND u.replayed IS NOT NULL)`;
+  const sums = conditionsOf(chain, scope, (value) => value).sql;
+  const counts = `(SELECT TOTAL(calls) FROM usageSum u WHERE ${sums}) + (SELECT COUNT(*) FROM usageCall u INDEXED BY usageCallReplayed WHERE ${sql} AND u.replayed IS NOT NULL)`;
   return chain.db.value<number>(`SELECT ${counts}`, values, values) ?? 0;
 }
 
@@ -146,8 +147,15 @@ export function missesOf(chain: ReadChain, scope: CallScope, offset: number, lim
   return { total: chain.db.value<number>(`SELECT COUNT(*) ${from}`, values) ?? 0, numbers };
 }
 
-function conditionsOf({ project }: ReadChain, { sessionId, model, from, to }: CallScope) {
-  const given = { 'u.project = ?': project, 'u.session = ?': sessionId, 'u.model = ?': model, 'u.at >= ?': from, 'u.at < ?': to };
+/** The conditions of a scope on calls, or on sums, which hold the texts of names. */
+function conditionsOf({ project }: ReadChain, { sessionId, model, from, to }: CallScope, named = numberOf) {
+  const given = {
+    'u.project = ?': project,
+    [`u.session = ${named('?')}`]: sessionId,
+    [`u.model = ${named('?')}`]: model,
+    'u.at >= ?': from,
+    'u.at < ?': to,
+  };
   const conditions = defined<Record<string, string | number | undefined>>(given) as Record<string, string | number>;
   return { sql: Object.keys(conditions).join(' AND '), values: Object.values(conditions) };
 }
@@ -165,12 +173,13 @@ function selectCalls<Row>(chain: ReadChain, columns: string, sessionId: string |
 /** The calls of a session and its subagents, or of the whole project, oldest first. Each call once. */
 export const readCalls = (chain: ReadChain, sessionId: string | undefined): CallRow[] => selectCalls(chain, columns, sessionId);
 
-const cacheFacts = ['no', 'call', 'context', 'model', 'at', 'input', 'cacheRead', 'cacheWrite', 'output', 'windowTokens'] as const;
+const cacheFacts = ['no', 'call', 'context', 'at', 'input', 'cacheRead', 'cacheWrite', 'output', 'windowTokens'] as const;
 /** What says whether a call missed the cache, and in which order calls were made. */
-export type CacheFacts = Pick<CallRow, (typeof cacheFacts)[number]>;
+export type CacheFacts = Pick<CallRow, (typeof cacheFacts)[number] | 'model'>;
 
 /** The same calls as `readCalls` with these facts alone, which take a fifth of the memory. */
-export const cacheFactsOf = (chain: ReadChain, sessionId: string | undefined): CacheFacts[] => selectCalls(chain, cacheFacts.join(', '), sessionId);
+export const cacheFactsOf = (chain: ReadChain, sessionId: string | undefined): CacheFacts[] =>
+  selectCalls(chain, `${cacheFacts.join(', ')}, ${nameIn('u.model')} AS model`, sessionId);
 
 /** The calls with these numbers, in their order. */
 export function callsNumbered(chain: ReadChain, numbers: readonly number[]): CallRow[] {

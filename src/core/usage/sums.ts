@@ -3,6 +3,7 @@ import type { ReadChain } from '../chain/index.js';
 import type { groupings, UsageFilter } from '../contract/index.js';
 import { type Days, daysIn } from './days.js';
 import { type CallSums, isCounted, quarterMs, type Summed, sumsOfCalls, sumsOfSums } from './facts.js';
+import { nameIn, numberOf, numbersOf } from './names.js';
 
 /** Sums of calls, with the quarter of an hour of the latest one. Columns by which they are not grouped are missing. */
 export interface SumRow extends Summed, CallSums {
@@ -34,13 +35,15 @@ export function daysOf(chain: ReadChain, timeZone: string): Days {
  */
 export function sumRows(chain: ReadChain, { sessionId, model, agent, from, to }: UsageFilter, groupBy: Grouping, days: Days): SumRow[] {
   const parameters = defined({ project: chain.project, session: sessionId, model, agent });
-  const where = Object.keys(parameters)
-    .map((name) => `s.${name} = :${name}`)
-    .join(' AND ');
+  const conditions = (given: (name: string) => string): string =>
+    Object.keys(parameters)
+      .map((name) => `s.${name} = ${name === 'project' ? ':project' : given(`:${name}`)}`)
+      .join(' AND ');
+  const where = conditions((name) => name);
   const span = from === undefined && to === undefined ? undefined : quartersOf(from, to);
   const names = summedBy[groupBy ?? 'repository'];
-  const columns = (table: string, quarter: string): string =>
-    names.map((name) => (name === 'day' ? `${days.numberOf(quarter)} AS day` : `${table}.${name}`)).join(', ');
+  const columns = (table: string, quarter: string, textIn = (column: string): string => column): string =>
+    names.map((name) => `${name === 'day' ? days.numberOf(quarter) : textIn(`${table}.${name}`)} AS ${name}`).join(', ');
   const read = (sql: string, more: Record<string, number> = {}): SumRow[] =>
     chain.db.all<SumRow>(`${sql} GROUP BY ${names.map((_, at) => at + 1).join(', ')}`, { ...parameters, ...more });
   const inside = [
@@ -61,8 +64,8 @@ export function sumRows(chain: ReadChain, { sessionId, model, agent, from, to }:
     ),
     ...(span?.edges ?? []).flatMap((edge) =>
       read(
-        `SELECT ${columns('s', `(s.at / ${quarterMs})`)}, MAX(s.at / ${quarterMs}) AS quarter, ${sumsOfCalls} FROM usageCall s
-          WHERE ${where} AND s.session IN (SELECT session FROM usageQuarter WHERE project = :project AND quarter = :quarter)
+        `SELECT ${columns('s', `(s.at / ${quarterMs})`, nameIn)}, MAX(s.at / ${quarterMs}) AS quarter, ${sumsOfCalls} FROM usageCall s
+          WHERE ${conditions(numberOf)} AND s.session IN ${numbersOf('SELECT session FROM usageQuarter WHERE project = :project AND quarter = :quarter')}
             AND s.at >= :from AND s.at < :to AND s.${isCounted}`,
         edge,
       ),

@@ -1,6 +1,7 @@
 import { onceFor } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { dayMs, parseTemplate, quarterMs } from './facts.js';
+import { nameIn } from './names.js';
 
 /** How a column is stored. A time is a number of milliseconds since 1970. */
 type FactKind = 'text' | 'count' | 'number' | 'time' | 'yes-no';
@@ -40,9 +41,9 @@ function* callPartitions({ db, project }: ReadChain): Generator<FactPartition> {
   const counts = `SELECT quarter / ${dayMs / quarterMs} AS day, sum(calls) AS rows FROM usageQuarter WHERE project = ? GROUP BY 1 ORDER BY 1`;
   for (const { from, to } of spans(db.all(counts, project))) {
     const rows = db.each<Record<string, Value>>(
-      `SELECT call, session, agent, subagent, model, at, askedAt AS asked_at, endedAt AS ended_at, input, cacheRead AS cache_read,
+      `SELECT call, ${['session', 'agent', 'subagent', 'model'].map((name) => `${nameIn(`u.${name}`)} AS ${name}`).join(', ')}, at, askedAt AS asked_at, endedAt AS ended_at, input, cacheRead AS cache_read,
               cacheWrite AS cache_write, cacheWrite1h AS cache_write_1h, output, reasoning, cost, flaw
-         FROM usageCall NOT INDEXED WHERE project = ? AND at >= ? AND at < ?`,
+         FROM usageCall u NOT INDEXED WHERE project = ? AND at >= ? AND at < ?`,
       [project, from, to],
     );
     yield* partitioned('calls', callColumns, rows, ({ at }) => at as number);

@@ -1,5 +1,6 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { besidePrefix, type CallCount, type CallTerms } from '../formats/index.js';
+import { nameIn, numberNames, numberOf, numbersOf } from './names.js';
 
 /** A sum that an agent wrote, beside the sum of the calls that it covers, whose counts begin with `own`. */
 interface Compared extends Readonly<Record<Count | `own${Capitalize<Count>}`, number>> {
@@ -48,7 +49,7 @@ const bare = (column: string): string => {
 };
 
 /** Calls up to the record of the sum, without the one that this file adds. */
-const covered = `u.project = t.project AND u.session = t.session AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*' AND u.at <= t.at`;
+const covered = `u.project = t.project AND u.session = ${numberOf('t.session')} AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*' AND u.at <= t.at`;
 
 /** The flaw of a call that has the output of other calls too. */
 const sharedOutput = 'the agent recorded the output of this call and of calls before it together';
@@ -64,7 +65,7 @@ function addOutput(chain: WriteChain, total: Compared): boolean {
   const added = chain.db.run(
     `UPDATE usageCall SET output = :rest, flaw = IIF(:unknown > 1, :flaw, flaw), cost = NULL, priced = NULL WHERE no =
        (SELECT u.no FROM usageCall u, (SELECT :session AS session, :at AS at, :project AS project) t
-         WHERE ${covered} AND u.output IS NULL AND (:model = '' OR ${bare('u.model')} = :model) ORDER BY u.subagent = '' DESC, u.at DESC, u.no DESC LIMIT 1)`,
+         WHERE ${covered} AND u.output IS NULL AND (:model = '' OR ${bare(nameIn('u.model'))} = :model) ORDER BY u.subagent = ${numberOf("''")} DESC, u.at DESC, u.no DESC LIMIT 1)`,
     { rest: output - ownOutput, unknown, flaw: sharedOutput, session, at, project: chain.project, model },
   );
   return added.changes > 0;
@@ -76,8 +77,8 @@ const chosen = `t.project = :project AND t.session IN (SELECT value FROM json_ea
 
 /** Takes shared output back from its calls, because a later sum divides it anew. Returns the sessions of these calls. */
 function divideAnew({ db }: WriteChain, named: { readonly project: number; readonly sessions: string }): Set<string> {
-  const shared = `project = :project AND session IN (SELECT value FROM json_each(:sessions)) AND flaw = '${sharedOutput}'`;
-  const sessions = new Set(db.column<string>(`SELECT DISTINCT session FROM usageCall WHERE ${shared}`, named));
+  const shared = `project = :project AND session IN ${numbersOf('SELECT value FROM json_each(:sessions)')} AND flaw = '${sharedOutput}'`;
+  const sessions = new Set(db.column<string>(`SELECT DISTINCT ${nameIn('u.session')} FROM usageCall u WHERE ${shared}`, named));
   if (sessions.size > 0) db.run(`UPDATE usageCall SET output = NULL, flaw = NULL, cost = NULL, priced = NULL WHERE ${shared}`, named);
   return sessions;
 }
@@ -99,19 +100,20 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
                        SUM(cacheRead) AS cacheRead, SUM(cacheWrite) AS cacheWrite, SUM(output) AS output,
                        SUM(cacheWrite1h) AS cacheWrite1h, SUM(webSearch) AS webSearch
                   FROM usageTotal t WHERE ${chosen} AND t.input IS NOT NULL GROUP BY project, session, ${bare('model')}),
-          t AS (SELECT *, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = s.project AND u.session = s.session
-                             AND u.subagent = '' AND u.context <= s.context) AS at FROM s)
-     SELECT t.session, IIF(t.bare <> '', t.model, IIF(MIN(u.model) = MAX(u.model), MAX(u.model), NULL)) AS model, t.bare, t.context,
+          t AS (SELECT *, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = s.project AND u.session = ${numberOf('s.session')}
+                             AND u.subagent = ${numberOf("''")} AND u.context <= s.context) AS at FROM s)
+     SELECT t.session, IIF(t.bare <> '', t.model, IIF(MIN(u.model) = MAX(u.model), MAX(${nameIn('u.model')}), NULL)) AS model, t.bare, t.context,
             IFNULL(t.at, 0) AS at, t.input, IFNULL(t.cacheRead, 0) AS cacheRead, IFNULL(t.cacheWrite, 0) AS cacheWrite, IFNULL(t.output, 0) AS output,
             IFNULL((SELECT u.key FROM usageCall u WHERE ${covered} ORDER BY u.at DESC LIMIT 1), '') AS key,
-            IFNULL((SELECT u.agent FROM usageCall u WHERE ${covered} LIMIT 1), '') AS agent,
+            IFNULL((SELECT ${nameIn('u.agent')} FROM usageCall u WHERE ${covered} LIMIT 1), '') AS agent,
             IFNULL(SUM(u.input), 0) AS ownInput, IFNULL(SUM(u.cacheRead), 0) AS ownCacheRead, IFNULL(SUM(u.cacheWrite), 0) AS ownCacheWrite,
             IFNULL(SUM(u.output), 0) AS ownOutput, t.cacheWrite1h - IFNULL(SUM(u.cacheWrite1h), 0) AS longWrites,
             IFNULL(t.webSearch - IFNULL(SUM(json_extract(u.terms, '$.serverTools.webSearch')), 0), 0) AS searches, COUNT(u.no) - COUNT(u.output) AS unknown
-       FROM t LEFT JOIN usageCall u ON ${covered} AND (t.bare = '' OR ${bare('u.model')} = t.bare)
+       FROM t LEFT JOIN usageCall u ON ${covered} AND (t.bare = '' OR ${bare(nameIn('u.model'))} = t.bare)
       GROUP BY t.session, t.bare`,
     named,
   );
+  const numbered = numberNames(chain);
   for (const total of totals) {
     if (addOutput(chain, total)) changed.add(total.session);
     const id = totalId(total.session, total.bare);
@@ -133,8 +135,19 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
       chain.db.run(
         `INSERT INTO usageCall (project, call, context, key, session, agent, subagent, model, at, prompt, input, cacheRead, cacheWrite, output,
                                 cacheWrite1h, terms)
-         VALUES (?, ?, ?, ?, ?, ?, '', ?, ?, 'calls that stand in no line', ?, ?, ?, ?, ?, ?)`,
-        ...[chain.project, id, total.context, total.key, total.session, total.agent, total.model, total.at, ...rest, longWrites, terms],
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'calls that stand in no line', ?, ?, ?, ?, ?, ?)`,
+        ...[
+          chain.project,
+          id,
+          total.context,
+          total.key,
+          ...[total.session, total.agent, ''].map(numbered),
+          numbered(total.model),
+          total.at,
+          ...rest,
+          longWrites,
+          terms,
+        ],
       );
     if (isMore || removed > 0) changed.add(total.session);
   }
@@ -153,11 +166,11 @@ export function driftsOf(chain: ReadChain, sessions: readonly string[]): Readonl
   const rows = chain.db.all<{ session: string; recorded: number | null; counted: number; cost: number | null; ownCost: number | null }>(
     `WITH t AS (SELECT session, SUM(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0) + IFNULL(output, 0)) AS recorded, SUM(cost) AS cost,
                        MAX(context) AS context FROM usageTotal t WHERE ${chosen} GROUP BY session),
-          a AS (SELECT t.*, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = :project AND u.session = t.session AND u.subagent = ''
+          a AS (SELECT t.*, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = :project AND u.session = ${numberOf('t.session')} AND u.subagent = ${numberOf("''")}
                                AND u.context <= t.context) AS at FROM t)
      SELECT a.session, a.recorded, a.cost, IFNULL(SUM(u.input), 0) + IFNULL(SUM(u.cacheRead), 0) + IFNULL(SUM(u.cacheWrite), 0) + IFNULL(SUM(u.output), 0)
               AS counted, IIF(COUNT(u.no) = COUNT(u.cost), SUM(u.cost), NULL) AS ownCost
-       FROM a LEFT JOIN usageCall u ON u.project = :project AND u.session = a.session AND u.replayed IS NULL AND u.at <= a.at GROUP BY a.session`,
+       FROM a LEFT JOIN usageCall u ON u.project = :project AND u.session = ${numberOf('a.session')} AND u.replayed IS NULL AND u.at <= a.at GROUP BY a.session`,
     { project: chain.project, sessions: JSON.stringify(sessions) },
   );
   const drifts = new Map<string, Drift>();

@@ -11,6 +11,7 @@ import { openUpkeep } from '../../../src/core/project/upkeep.js';
 import { runInWorker, WorkerFailed } from '../../../src/core/project/worker.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
 import { openDatabase } from '../../../src/core/store/index.js';
+import { nameIn } from '../../../src/core/usage/index.js';
 import { ensureBuilt } from '../../support/built.js';
 import { answer, prompt } from '../../support/claude-lines.js';
 import { importInto } from '../../support/imports.js';
@@ -72,7 +73,7 @@ const stored = ({ db }: WriteChain): unknown =>
   ].map((sql) => db.all(sql));
 
 const usageIn = ({ db }: WriteChain): unknown =>
-  db.all('SELECT context, call, key, session, at, input, output FROM usageCall ORDER BY context, call');
+  db.all(`SELECT context, call, key, ${nameIn('u.session')} AS session, at, input, output FROM usageCall u ORDER BY context, call`);
 
 const order = (project: Project, paths: string[]) => orderFor(project, { kind: 'import', ahead: worker, input: { paths } });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { familiesOf } from '../../../src/core/chain/index.js';
 import { clustersOf } from '../../../src/core/sessions/clusters.js';
-import { callsByCommit, loadPrices, sumSessions } from '../../../src/core/usage/index.js';
+import { callsByCommit, loadPrices, nameIn, sumSessions } from '../../../src/core/usage/index.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 
@@ -35,10 +35,7 @@ test('the calls of sessions that are kept follow imports, copies and corrections
   expect(familiesOf(chain).all.length).toBeGreaterThan(10);
   chain.db.transaction(() => {
     chain.db.run('UPDATE usageCall SET cost = cost * 2, input = input + 1');
-    sumSessions(
-      chain,
-      chain.db.all<{ session: string }>('SELECT DISTINCT session FROM usageCall').map(({ session }) => session),
-    );
+    sumSessions(chain, chain.db.column<string>(`SELECT DISTINCT ${nameIn('u.session')} FROM usageCall u`));
   });
   compare();
 });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { atOnce } from '../../../src/core/base/index.js';
 import { catchUpLedger, catchUpUsage, ledgerIsDue, loadPrices, usageCalls } from '../../../src/core/usage/index.js';
+import { nameIn, numberOf } from '../../../src/core/usage/names.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
 import { countingReads } from '../../support/reads.js';
@@ -40,10 +41,10 @@ test('[T42] the number of calls is that of the rows, from sums that are kept', (
   const chain = emptyChain();
   importInto(chain, join(fixtures, 'usage'));
   atOnce(catchUpUsage(chain));
-  const sessions = chain.db.all<{ session: string }>('SELECT DISTINCT session FROM usageCall').map(({ session }) => session);
+  const sessions = chain.db.column<string>(`SELECT DISTINCT ${nameIn('u.session')} FROM usageCall u`);
   for (const sessionId of [undefined, ...sessions.filter((session) => session !== '')]) {
     const rows = chain.db.one<{ count: number }>(
-      'SELECT COUNT(*) AS count FROM usageCall WHERE ? IS NULL OR session = ?',
+      `SELECT COUNT(*) AS count FROM usageCall WHERE ? IS NULL OR session = ${numberOf('?')}`,
       sessionId ?? null,
       sessionId ?? null,
     );

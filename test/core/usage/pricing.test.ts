@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { CommitSeq } from '../../../src/core/base/index.js';
 import type { WriteChain } from '../../../src/core/chain/index.js';
 import { countCalls, loadPrices, prepareUsage, usageSessions } from '../../../src/core/usage/index.js';
+import { numberNames, numberOf, numbersOf } from '../../../src/core/usage/names.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain } from '../../support/project.js';
 
@@ -12,12 +13,15 @@ const sessions = 40;
 /** A project with calls of 1,000 input tokens each, whose sessions alternate from call to call. */
 function chainWithCalls(): WriteChain {
   const chain = emptyChain();
+  const numbered = numberNames(chain);
+  const [first = null] = Array.from({ length: sessions }, (_, at) => numbered(`session-${at}`));
   chain.db.run(
     `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
      INSERT INTO usageCall (project, call, context, key, session, subagent, agent, model, at, input, output)
-     SELECT ?, 'call-' || i, 0, 'k', 'session-' || (i % ${sessions}), '', 'claude-code', 'claude-opus-4-5', 1767225600000 + i * 1000, 1000, 0 FROM n`,
+     SELECT ?, 'call-' || i, 0, 'k', ? + (i % ${sessions}), ?, ?, ?, 1767225600000 + i * 1000, 1000, 0 FROM n`,
     calls,
     chain.project,
+    [first, ...['', 'claude-code', 'claude-opus-4-5'].map(numbered)],
   );
   return chain;
 }
@@ -80,7 +84,10 @@ describe('prices of many calls', () => {
     await loadPrices();
     expect(shownCost(chain)).toBe(0);
     expect(await costOf(chain)).toBeCloseTo(atPrice(5), 6);
-    chain.db.run("UPDATE usageCall SET priced = NULL, cost = NULL, input = 2000 WHERE project = ? AND session = 'session-3'", chain.project);
+    chain.db.run(
+      `UPDATE usageCall SET priced = NULL, cost = NULL, input = 2000 WHERE project = ? AND session = ${numberOf("'session-3'")}`,
+      chain.project,
+    );
     expect(shownCost(chain)).toBeCloseTo(atPrice(5), 6);
     expect(await costOf(chain)).toBeCloseTo(atPrice(5) + (calls / sessions) * 1_000 * 5e-6, 6);
     ownPrice(chain, 7);
@@ -90,7 +97,10 @@ describe('prices of many calls', () => {
   test('[N6] calls that arrive by thousands are priced with those before them', async () => {
     const chain = chainWithCalls();
     expect(await costOf(chain)).toBeCloseTo(atPrice(5), 6);
-    chain.db.run("UPDATE usageCall SET priced = NULL, cost = NULL, input = 2000 WHERE project = ? AND session < 'session-3'", chain.project);
+    chain.db.run(
+      `UPDATE usageCall SET priced = NULL, cost = NULL, input = 2000 WHERE project = ? AND session IN ${numbersOf("SELECT name FROM usageName WHERE name LIKE 'session-%' AND name < 'session-3'")}`,
+      chain.project,
+    );
     const doubled = chain.db.one<{ n: number }>('SELECT count(*) AS n FROM usageCall WHERE input = 2000')?.n ?? 0;
     expect(doubled).toBeGreaterThan(5_000);
     expect(await costOf(chain)).toBeCloseTo(atPrice(5) + (doubled * 1_000 * 5) / 1e6, 6);

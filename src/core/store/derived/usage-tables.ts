@@ -22,11 +22,12 @@ CREATE TABLE usageCall (
   -- The first commit that contains the reply, and the reply's first entry.
   context      INTEGER NOT NULL,
   key          TEXT NOT NULL,
-  session      TEXT NOT NULL,
+  -- Numbers of names, as \`usageName\` has them.
+  session      INTEGER NOT NULL,
   -- The part of the commit's template that names a subagent; empty for a main conversation.
-  subagent     TEXT NOT NULL,
-  agent        TEXT NOT NULL,
-  model        TEXT,
+  subagent     INTEGER NOT NULL,
+  agent        INTEGER NOT NULL,
+  model        INTEGER,
   at           INTEGER NOT NULL,
   endedAt      INTEGER,
   askedAt      INTEGER,
@@ -60,8 +61,8 @@ CREATE UNIQUE INDEX usageCallId ON usageCall(project, call);
 CREATE INDEX usageCallContext ON usageCall(context);
 CREATE INDEX usageCallCost ON usageCall(cost);
 CREATE INDEX usageCallSession ON usageCall(project, session);
-CREATE INDEX usageCallTime ON usageCall(project, at, context, no);
-CREATE INDEX usageCallModel ON usageCall(project, model, at, context, no);
+CREATE INDEX usageCallTime ON usageCall(project, at, context);
+CREATE INDEX usageCallModel ON usageCall(project, model, at, context);
 
 -- The branch of git that was checked out when a commit was recorded, as its agent wrote it there or in a commit before.
 CREATE TABLE usageBranch (
@@ -130,6 +131,13 @@ CREATE TABLE usagePacked (
   project INTEGER PRIMARY KEY,
   data    TEXT NOT NULL
 );
+
+-- Names of sessions, agents and models, which many calls repeat. Rows of calls hold their numbers.
+CREATE TABLE usageName (
+  no   INTEGER PRIMARY KEY,
+  name TEXT NOT NULL
+);
+CREATE UNIQUE INDEX usageNameText ON usageName(name);
 
 -- Sums of calls by quarter of an hour, the finest step in which time zones differ.
 CREATE TABLE usageQuarter (
@@ -262,7 +270,8 @@ CREATE TABLE usageTool (
   isError      INTEGER,
   tokens       INTEGER NOT NULL,
   resultTokens INTEGER,
-  model        TEXT
+  -- The number of a name, as \`usageName\` has it.
+  model        INTEGER
 );
 CREATE INDEX usageToolContext ON usageTool(context);
 CREATE INDEX usageToolError ON usageTool(isError, at);
