@@ -24,21 +24,25 @@ export const timed =
 export const plain = (run: () => unknown): Timed => timed({ prepare: () => undefined, run });
 
 let mostRounds = Number.POSITIVE_INFINITY;
-/** Measures each case once after its first round, for a quick look. */
+/** Measures each case once, for a quick look: after a first round, unless that took long. */
 export const measureOnce = (): void => {
   mostRounds = 1;
 };
+const longMs = 1_000;
 
 /** Median milliseconds of each case. Cases are interleaved in rotating order, and the first round is discarded. */
 export function medians<Name extends string>(cases: Readonly<Record<Name, Timed>>, rounds = 5): Record<Name, number> {
   const names = Object.keys(cases) as Name[];
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
-  for (let round = -1; round < Math.min(rounds, mostRounds); round++)
-    for (const [place] of names.entries()) {
+  for (let round = -1; round < Math.min(rounds, mostRounds); round++) {
+    const began = performance.now();
+    for (const place of names.keys()) {
       const name = names[(place + round + 1) % names.length] as Name;
-      const ms = cases[name](round);
-      if (round >= 0) times[name].push(ms);
+      times[name].push(cases[name](round));
     }
+    if (round < 0 && mostRounds === 1 && performance.now() - began > longMs) break;
+    if (round < 0) for (const name of names) times[name] = [];
+  }
   return Object.fromEntries(names.map((name) => [name, median(times[name])])) as Record<Name, number>;
 }
 

@@ -29,6 +29,7 @@ function machine(folder: string, session: string, next: readonly string[]) {
   let turn = 0;
   return {
     at,
+    turns: () => turn,
     commits,
     /** Writes the next turn, as the agent does before it calls the hook. */
     write: () => appendFileSync(path, next[turn++] ?? ''),
@@ -63,7 +64,7 @@ function hook(folder: string): Row[] {
     rounds,
   );
   const made = [usual.commits(), big.commits()].map((count, place) => count - (before[place] ?? 0));
-  if (made.some((count) => count !== rounds + 1)) throw new Error(`the hook made ${made.join(' and ')} commits of ${rounds + 1} turns`);
+  if (made.some((count) => count !== usual.turns())) throw new Error(`the hook made ${made.join(' and ')} commits of ${usual.turns()} turns`);
   for (const { at } of [usual, big]) rmSync(at, { recursive: true, force: true });
   return [
     {
@@ -91,9 +92,9 @@ interface Idle {
   readonly turns: number;
 }
 
-/** `stemma capture` over idle sessions, for a minute; for ten seconds with `quick`. */
+/** `stemma capture` over idle sessions, for a minute; for three seconds with `quick`. */
 function idle(folder: string, { row, files, turns: size }: Idle, { quick }: Run): Row[] {
-  const seconds = quick ? 10 : minute;
+  const seconds = quick ? 3 : minute;
   if (process.platform !== 'linux') return [{ ...row, ratio: undefined, note: 'it is read from /proc, which only Linux has' }];
   const root = builtRoot(folder);
   const at = mkdtempSync(join(folder, 'idle-'));
@@ -110,10 +111,10 @@ function idle(folder: string, { row, files, turns: size }: Idle, { quick }: Run)
     const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return Number(fields[11]) + Number(fields[12]);
   };
-  sleep(quick ? 3_000 : 8_000);
+  sleep(quick ? 1_500 : 8_000);
   // It has read the files, and has done the work that waits for idle time.
   for (let quiet = 0, last = ticks(), tries = 0; quiet < 3 && tries < maxTries; tries++) {
-    sleep(quick ? 1_000 : 5_000);
+    sleep(quick ? 700 : 5_000);
     quiet = ticks() - last < ticksPerSecond / 10 ? quiet + 1 : 0;
     last = ticks();
   }

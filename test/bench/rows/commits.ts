@@ -57,10 +57,10 @@ function countSyncs(folder: string, commits: number): number | string {
   return [...stderr.matchAll(/^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?f(?:data)?sync$/gm)].reduce((sum, match) => sum + Number(match[1]), 0);
 }
 
-function growth(folder: string): Row[] {
+function growth(folder: string, { quick }: Run): Row[] {
   const texts = turns(3_000);
   const eighth = texts.length / 8;
-  const ratios = Array.from({ length: 5 }, () => {
+  const ratios = Array.from({ length: quick ? 1 : 5 }, () => {
     const engine = scratchEngine(folder);
     let parent: ContextId | null = null;
     const times = texts.map((text) => {

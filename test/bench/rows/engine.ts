@@ -195,7 +195,7 @@ const readFigures = (took: Took): Took => Object.fromEntries(Object.entries(took
 const inMegabytes = (bytes: number): string => `${Math.round(bytes / megabyte)} MB`;
 
 async function library(folder: string, { quick }: Run): Promise<Row[]> {
-  const { bytes, atOnce, stored, parts, ...times } = await importing(folder, { count: quick ? 4 : 35, size: 20 * megabyte }, quick ? 10_000 : 60_000);
+  const { bytes, atOnce, stored, parts, ...times } = await importing(folder, { count: quick ? 3 : 35, size: 20 * megabyte }, quick ? 4_000 : 60_000);
   const { importMs, cpuGapMs, readMs, writeMs, idleGapMs } = times;
   const size = inMegabytes(bytes);
   return [

@@ -64,7 +64,7 @@ function large(folder: string, { quick }: Run): Row[] {
 function log(folder: string, { quick }: Run): Row[] {
   const root = builtRoot(folder);
   const at = mkdtempSync(join(folder, 'log-'));
-  const many = made(folder, 'commits', quick ? 20_000 : 200_000);
+  const many = made(folder, 'commits', quick ? 10_000 : 200_000);
   const dir = join(many, 'project');
   // Derived data of another machine is not believed.
   const env = { ...process.env, STEMMA_HOME: join(many, 'data') };

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Project } from '../../../src/core/project/index.js';
 import { getRequest, listRequests } from '../../../src/core/requests/index.js';
 import { discard, importAll, openEngine, scratchEngine } from '../engine.js';
-import { medians, type Part, plain, type Row, timed } from '../measure.js';
+import { medians, type Part, plain, type Row, type Run, timed } from '../measure.js';
 
 /** The real agent on loopback, with its own bodies and records. */
 const tools = resolve('../shared/tools');
@@ -50,13 +50,19 @@ const importedAfresh = (folder: string, file: string) =>
     clean: discard,
   });
 
-function rebuilding(folder: string): Row[] {
+function rebuilding(folder: string, { quick }: Run): Row[] {
   const rows: Pick<Row, 'id' | 'what' | 'must' | 'stretch' | 'better'>[] = [
-    { id: 'T27', what: 'rebuild and prove the last of 1,000 calls over JSON.parse + sha256 of its body', must: 2.5, stretch: 1.5, better: 'less' },
+    {
+      id: 'T27',
+      what: `rebuild and prove the last of ${quick ? '120' : '1,000'} calls over JSON.parse + sha256 of its body`,
+      must: 2.5,
+      stretch: 1.5,
+      better: 'less',
+    },
     { id: 'T28', what: 'import with request records, MB/s over that of the same file without', must: 0.9, stretch: 1.2, better: 'more' },
   ];
   if (!hasAgent) return rows.map((row) => ({ ...row, ratio: undefined, note }));
-  const { transcript, bodies } = sessionOf(folder, 500);
+  const { transcript, bodies } = sessionOf(folder, quick ? 60 : 500);
   const engine = openEngine(join(folder, 'rebuilding'));
   importAll(engine.chain, [transcript]);
   const last = listRequests(engine.chain, {}).at(-1);
@@ -85,16 +91,16 @@ function rebuilding(folder: string): Row[] {
   return rows.map((row, at) => ({ ...row, ratio: ratios[at], figures: figures[at] ?? {} }));
 }
 
-function storing(folder: string): Row[] {
+function storing(folder: string, { quick }: Run): Row[] {
   const row = {
     id: 'W12',
-    what: 'bytes stored for 240 calls, repacked, over the bytes of their bodies',
+    what: `bytes stored for ${quick ? 80 : 240} calls, repacked, over the bytes of their bodies`,
     must: 1 / 80,
     stretch: 1 / 250,
     better: 'less',
   } as const;
   if (!hasAgent) return [{ ...row, ratio: undefined, note }];
-  const { transcript, bodies } = sessionOf(folder, 120);
+  const { transcript, bodies } = sessionOf(folder, quick ? 40 : 120);
   const sent = bodies.reduce((sum, file) => sum + statSync(file).size, 0);
   const weigh = (file: string, repacked: boolean): number => {
     const engine = scratchEngine(folder);

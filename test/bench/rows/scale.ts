@@ -54,16 +54,16 @@ function asked(folder: string, [procedure, input]: readonly [string, object]): A
 }
 
 /** The same, once the pages of the files lie in memory, as after a look at the project on the same day. */
-function askedAgain(folder: string, ask: readonly [string, object]): Asked {
+function askedAgain(folder: string, ask: readonly [string, object], { quick }: Run): Asked {
   asked(folder, ask);
-  const answers = Array.from({ length: 3 }, () => asked(folder, ask));
+  const answers = Array.from({ length: quick ? 1 : 3 }, () => asked(folder, ask));
   return { ms: median(answers.map(({ ms }) => ms)), peakMegabytes: Math.max(...answers.map(({ peakMegabytes }) => peakMegabytes)) };
 }
 
 const tip = { id: '$tip' };
 
 function longSession(folder: string, { quick }: Run): Row[] {
-  const [few, many] = quick ? [5_000, 25_000] : [25_000, 250_000];
+  const [few, many] = quick ? [1_000, 5_000] : [25_000, 250_000];
   const at = { few: made(folder, 'entries', few), many: made(folder, 'entries', many) };
   const all = views.map(({ procedure, input }) => ({
     name: procedure,
@@ -86,12 +86,12 @@ const lists: readonly (readonly [string, object])[] = [
 ];
 
 /** The commits of a small and of a large project. */
-export const commitCounts = (quick: boolean): readonly [few: number, many: number] => (quick ? [10_000, 100_000] : [10_000, 1_000_000]);
+export const commitCounts = (quick: boolean): readonly [few: number, many: number] => (quick ? [1_000, 10_000] : [10_000, 1_000_000]);
 
-function manyCommits(folder: string, { quick }: Run): Row[] {
-  const [few, many] = commitCounts(quick);
+function manyCommits(folder: string, how: Run): Row[] {
+  const [few, many] = commitCounts(how.quick);
   const at = { few: made(folder, 'commits', few), many: made(folder, 'commits', many) };
-  const all = lists.map((list) => ({ name: list[0], few: askedAgain(at.few, list).ms, many: askedAgain(at.many, list).ms }));
+  const all = lists.map((list) => ({ name: list[0], few: askedAgain(at.few, list, how).ms, many: askedAgain(at.many, list, how).ms }));
   const ratios = all.map(({ name, few, many }) => ({ name, ratio: many / few })).sort((a, b) => b.ratio - a.ratio);
   return [
     {
@@ -108,8 +108,8 @@ function manyCommits(folder: string, { quick }: Run): Row[] {
 }
 
 /** Lists, sums, questions and files over one library of many sessions, which is made once: 200 calls and 600 entries in each. */
-function manySessions(folder: string, { quick }: Run): Row[] {
-  const size = quick ? 500 : 5_000;
+function manySessions(folder: string, how: Run): Row[] {
+  const size = how.quick ? 50 : 5_000;
   const at = made(folder, 'sessions', size);
   const of = `over ${size.toLocaleString('en')} sessions`;
   const files = mkdtempSync(join(folder, 'exported-'));
@@ -141,7 +141,7 @@ function manySessions(folder: string, { quick }: Run): Row[] {
       kind,
       asks.map((ask: readonly [string, object]) => ({
         name: `${ask[0]} ${JSON.stringify(ask[1])}`.slice(0, 60),
-        ...(kind === 'lists' ? askedAgain : asked)(at, ask),
+        ...(kind === 'lists' ? askedAgain : asked)(at, ask, how),
       })),
     ]),
   ) as Record<keyof typeof all, (Asked & { readonly name: string })[]>;

@@ -4,14 +4,14 @@ import { type Ticket, ticketStatuses } from '../../../src/core/contract/index.js
 import { createTicket, discuss, events, facets, giveVerdict, moveTicket, overview, ticketOf } from '../../../src/core/tickets/index.js';
 import { commit, openEngine } from '../engine.js';
 import { chance, prose } from '../material.js';
-import { medians, type Part, plain, type Row } from '../measure.js';
+import { medians, type Part, plain, type Row, type Run } from '../measure.js';
 
-const many = 10_000;
 const shownInColumn = 100;
 const shownInInbox = 100;
 
-/** Ten thousand tickets, every tenth with a review, two findings and a thread, and the queries of the window. */
-function ticketsOfATeam(folder: string): Row[] {
+/** Many tickets, every tenth with a review, two findings and a thread, and the queries of the window. */
+function ticketsOfATeam(folder: string, { quick }: Run): Row[] {
+  const many = quick ? 1_000 : 10_000;
   const project = openEngine(join(mkdtempSync(join(folder, 'tickets-')), 'project'));
   const { chain } = project;
   const next = chance(17);
@@ -60,7 +60,7 @@ function ticketsOfATeam(folder: string): Row[] {
   return [
     {
       id: 'B2',
-      what: 'board, inbox and filters of 12,000 tickets over reading their rows',
+      what: `board, inbox and filters of ${(many * 1.2).toLocaleString('en')} tickets over reading their rows`,
       ratio: (ms.board + ms.inbox + ms.facets) / ms.read,
       must: 4,
       stretch: 2,

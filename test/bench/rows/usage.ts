@@ -106,7 +106,7 @@ function accuracy(folder: string): Row[] {
 function sums(folder: string, { quick }: { readonly quick: boolean }): Row[] {
   const engine = openEngine(join(mkdtempSync(join(folder, 'sums-')), 'p'));
   const { chain } = engine;
-  const [sessions, calls] = quick ? [500, 100_000] : [5_000, 1_000_000];
+  const [sessions, calls] = quick ? [100, 20_000] : [5_000, 1_000_000];
   chain.db.transaction(() => {
     chain.db.run(
       `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${calls - 1})
