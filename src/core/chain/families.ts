@@ -1,5 +1,5 @@
 // Families: the trees of commits, each with the subagents that it started. Graphs and lists of sessions read only the families that they show.
-import type { CommitSeq } from '../base/index.js';
+import type { CommitSeq, ContextId } from '../base/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 import { lastCommit } from './find.js';
@@ -199,7 +199,7 @@ function linkedRuns(chain: ReadChain, { sums, before }: Known): { readonly a: nu
  * Pairs each subagent's first commit with the commit whose tool call started it. If a subagent names only its own
  * session, the record of the call contains both ids.
  */
-export const startedSql = (more = ''): string => /* sql */ `
+const startedSql = (more = ''): string => /* sql */ `
 WITH s AS (SELECT context, project, toolCallId FROM started WHERE project = ? ${more})
 SELECT s.context, s.toolCallId, r.context AS starter, c.id AS starterId
   FROM s JOIN record r ON r.project = s.project AND r.record = 'call:' || s.toolCallId JOIN commits c ON c.seq = r.context
@@ -216,6 +216,20 @@ export function subagentsIn({ db, project }: ReadChain, families: Iterable<Famil
   const sql = 'SELECT s.context FROM started s JOIN commits c ON c.seq = s.context WHERE s.project = ? AND c.run IN (SELECT value FROM json_each(?))';
   return new Set(db.column<CommitSeq>(sql, project, runList(families)));
 }
+
+const selectStarted = startedSql('AND context IN (SELECT value FROM json_each(?))');
+
+/** The first commit of a subagent, and the commit whose tool call started it. */
+interface Started {
+  readonly context: CommitSeq;
+  readonly toolCallId: string;
+  readonly starter: CommitSeq;
+  readonly starterId: ContextId;
+}
+
+/** Those of these commits that a tool call started as the first of a subagent. */
+export const startedAmong = ({ db, project }: ReadChain, commits: Iterable<CommitSeq>): readonly Started[] =>
+  db.all<Started>(selectStarted, project, JSON.stringify([...commits]));
 
 /** Whether two sets have a member in common. */
 export function overlaps<Member>(a: ReadonlySet<Member>, b: ReadonlySet<Member>): boolean {

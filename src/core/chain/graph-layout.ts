@@ -168,10 +168,11 @@ function pictureOf(view: View, families: readonly Family[]): Picture {
 }
 
 function drawPicture({ chain, filter, isFiltered, together, hidden, ends }: View, families: readonly Family[]): Picture {
-  const all = nodesOf(chain, families, ends);
+  const subagents = subagentsIn(chain, families);
+  const all = nodesOf(chain, families, subagents, ends);
   const parts = turnPartsIn(chain, all);
   const gone = hiddenIn(chain, hidden, new Set(families.filter((family) => hidden.families.has(family))));
   const nodes = drawnNodes(gone.size === 0 ? all : all.filter(({ seq }) => !gone.has(seq)), parts);
   const lanes = layOut(isFiltered ? matchingTrees(nodes, filter) : nodes, { together });
-  return { lanes, turnOf: turnNumbers(all, subagentsIn(chain, families), parts), parts };
+  return { lanes, turnOf: turnNumbers(all, subagents, parts), parts };
 }

@@ -1,7 +1,7 @@
 // The commits of families as a graph draws them.
 import type { CommitSeq } from '../base/index.js';
 import type { ReadChain } from './chain.js';
-import { type Family, runList, startedSql } from './families.js';
+import { type Family, startedAmong } from './families.js';
 import { commitsOf, type FamilyCommit } from './family-commits.js';
 import type { LaneNode } from './lanes.js';
 import { matches, type TipFilter } from './read.js';
@@ -22,13 +22,12 @@ export function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): reado
 }
 
 /**
- * The commits of families, in recorded order. `current` marks the commits from a root to the end of each imported session, the branch on
- * which its agent continued last.
+ * The commits of families, in recorded order. `subagents` are the first commits of their subagents. `current` marks the commits from a root to the
+ * end of each imported session, the branch on which its agent continued last.
  */
-export function nodesOf(chain: ReadChain, families: readonly Family[], ends: () => FileEnds): GraphNode[] {
+export function nodesOf(chain: ReadChain, families: readonly Family[], subagents: ReadonlySet<CommitSeq>, ends: () => FileEnds): GraphNode[] {
   const nodes = commitsOf(chain, families);
-  const inFamilies = startedSql('AND context IN (SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(?)))');
-  const started = new Map(chain.db.rows<[CommitSeq, CommitSeq]>(`SELECT context, starter FROM (${inFamilies})`, chain.project, runList(families)));
+  const started = new Map(startedAmong(chain, subagents).map(({ context, starter }) => [context, starter] as const));
   const parents = nodes.flatMap(({ parent }) => parent ?? []);
   // Nothing is drawn from it where no commit is continued in two ways.
   const current = new Set(parents).size < parents.length ? currentTimes(nodes, ends()) : undefined;

@@ -1,7 +1,7 @@
-import type { CommitSeq, ContextId } from '../base/index.js';
+import type { CommitSeq } from '../base/index.js';
 import type { GraphRow } from '../contract/index.js';
 import { type ContextRow, hashColumn, intactColumn, type ReadChain, selectContext, toCommit } from './chain.js';
-import { startedSql } from './families.js';
+import { startedAmong } from './families.js';
 import { type GraphQuery, layoutOf } from './graph-layout.js';
 import type { LaneRow } from './lanes.js';
 import { type TurnParts, turnFacts } from './turn-parts.js';
@@ -66,13 +66,10 @@ export function titlesOf(chain: ReadChain, ends: readonly LaneRow[], { partOf, b
   return new Map(titles.map(([seq, named, title]) => [seq, named ?? begun.get(startOf.get(seq) ?? seq) ?? title] as const));
 }
 
-const startedIn = startedSql('AND context IN (SELECT value FROM json_each(?))');
-
 function detailsOf(chain: ReadChain, page: readonly LaneRow[], parts: TurnParts): Map<CommitSeq, Detail> {
-  const wanted = JSON.stringify(page.map(({ seq }) => seq));
-  const calls = chain.db.all<{ context: CommitSeq; toolCallId: string; starterId: ContextId }>(startedIn, chain.project, wanted);
-  const started = new Map(calls.map(({ context, starterId: commit, toolCallId }) => [context, { commit, toolCallId }] as const));
-  const rows = chain.db.all<DetailRow>(`${selectDetail} WHERE c.seq IN (SELECT value FROM json_each(?))`, wanted);
+  const seqs = page.map(({ seq }) => seq);
+  const started = new Map(startedAmong(chain, seqs).map(({ context, starterId: commit, toolCallId }) => [context, { commit, toolCallId }] as const));
+  const rows = chain.db.all<DetailRow>(`${selectDetail} WHERE c.seq IN (SELECT value FROM json_each(?))`, JSON.stringify(seqs));
   const ends = new Set(rows.filter(({ children }) => children === 0).map(({ seq }) => seq));
   const endsOfPage = page.filter(({ seq }) => ends.has(seq));
   const titles = titlesOf(chain, endsOfPage, parts);

@@ -22,8 +22,8 @@ export { type DeltaFacts, encodedFact, factsAlong, saveFact, storedFacts } from 
 export { digestCommit, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
 export * from './entries.js';
 export { type EntrySums, entrySumsOf, hasSums, isMarked, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
-export { dropRunSums, type Families, type Family, familiesOf, runList, runSumsAreDue, startedSql, storeRunSums, subagentsIn } from './families.js';
-export { commitsOf, type FamilyCommit } from './family-commits.js';
+export { dropRunSums, type Families, type Family, familiesOf, runList, runSumsAreDue, startedAmong, storeRunSums, subagentsIn } from './families.js';
+export { commitsOf, type SummarizedCommit } from './family-commits.js';
 export {
   type CommitRange,
   commitAt,

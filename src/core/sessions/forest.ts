@@ -2,27 +2,28 @@ import type { CommitSeq } from '../base/index.js';
 import {
   beginsTurn,
   commitsOf,
-  type FamilyCommit,
   familiesOf,
   hiddenBy,
   hiddenIn,
   kept,
   type ReadChain,
-  runList,
+  type SummarizedCommit,
   subagentsIn,
   type TurnParts,
   turnPartsIn,
 } from '../chain/index.js';
 import { type Cluster, clustersOf } from './clusters.js';
 
-/** The facts about a commit that the list of sessions needs. */
-export type ForestNode = FamilyCommit & { readonly summary: string | null };
+/** A commit in the list of sessions. */
+export type ForestNode = SummarizedCommit;
 
 /** The commits of a cluster, archived ones included and deleted ones excluded, with facts derived from their order. */
 export interface Forest {
   readonly nodes: readonly ForestNode[];
   readonly hidden: ReadonlySet<CommitSeq>;
   readonly at: ReadonlyMap<CommitSeq, ForestNode>;
+  /** The first commits of subagents that a call started. */
+  readonly started: ReadonlySet<CommitSeq>;
   /** The first commit of the subagent that a commit belongs to. */
   readonly subagentOf: ReadonlyMap<CommitSeq, ForestNode>;
   readonly children: ReadonlyMap<CommitSeq, readonly ForestNode[]>;
@@ -54,9 +55,7 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
   const { families, ...marks } = hiddenBy(chain, familiesOf(chain), { archived: true });
   const hidden = hiddenIn(chain, marks, new Set(cluster.families.filter((family) => families.has(family))));
   const all = commitsOf(chain, cluster.families);
-  const titled = 'SELECT seq, summary FROM commits WHERE run IN (SELECT value FROM json_each(?)) AND +project = ? AND summary IS NOT NULL';
-  const summaries = new Map(chain.db.rows<[CommitSeq, string]>(titled, runList(cluster.families), chain.project));
-  const nodes = all.filter(({ seq }) => !hidden.has(seq)).map((node): ForestNode => ({ ...node, summary: summaries.get(node.seq) ?? null }));
+  const nodes = all.filter(({ seq }) => !hidden.has(seq));
   const started = subagentsIn(chain, cluster.families);
   const at = new Map(nodes.map((node) => [node.seq, node] as const));
   const subagentOf = new Map<CommitSeq, ForestNode>();
@@ -94,13 +93,14 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
   }
   const parts = turnPartsIn(chain, all);
   const beside = besideTrunk({ nodes, at, children, parts }, new Set(continued.keys()));
-  return { nodes, hidden, at, subagentOf, children, keyOf, continuedAs, beside, parts };
+  return { nodes, hidden, at, started, subagentOf, children, keyOf, continuedAs, beside, parts };
 }
 
 const emptyForest = (chain: ReadChain): Forest => ({
   nodes: [],
   hidden: new Set(),
   at: new Map(),
+  started: new Set(),
   subagentOf: new Map(),
   children: new Map(),
   keyOf: () => undefined,

@@ -1,5 +1,5 @@
 import { type CommitSeq, type ContextId, notFound, toTimestamp } from '../base/index.js';
-import { intactColumn, kept, type ReadChain, recalled, runList, startedSql } from '../chain/index.js';
+import { intactColumn, kept, type ReadChain, recalled, startedAmong } from '../chain/index.js';
 import { runtimes, type SessionRow } from '../contract/index.js';
 import { repositoryAt } from '../files/index.js';
 import { builtInMappings } from '../formats/index.js';
@@ -99,7 +99,7 @@ function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string,
   byKey.delete(undefined);
   const commits = byKey as ReadonlyMap<string, ForestNode[]>;
   const files = filesBySession(cluster, forest);
-  const parents = startersOf(chain, cluster, forest);
+  const parents = startersOf(chain, forest);
   const numbers = numbersOf(chain, cluster, forest, parents);
   const drifts = driftsOf(chain, [...commits.keys()]);
   const rowOf = (sessionId: string, own: readonly ForestNode[]): SessionRow => {
@@ -264,15 +264,13 @@ function filesBySession(cluster: Cluster, forest: Forest): ReadonlyMap<string, S
 }
 
 /** For each subagent the session that started it: that of the call, or else the session whose id its commits have. */
-function startersOf(chain: ReadChain, { families }: Cluster, { nodes, at, subagentOf, keyOf }: Forest): ReadonlyMap<string, string> {
-  const inFamilies = startedSql('AND context IN (SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(?)))');
-  const calls = chain.db.all<{ context: CommitSeq; starter: CommitSeq }>(inFamilies, chain.project, runList(families));
+function startersOf(chain: ReadChain, { nodes, at, started, subagentOf, keyOf }: Forest): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const set = (node: ForestNode | undefined, starter: string | null | undefined): void => {
     const key = node && keyOf(node);
     if (key !== undefined && starter !== null && starter !== undefined && !found.has(key)) found.set(key, starter);
   };
-  for (const { context, starter } of calls) {
+  for (const { context, starter } of startedAmong(chain, started)) {
     const by = at.get(starter);
     set(at.get(context), by && keyOf(by));
   }
