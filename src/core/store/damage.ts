@@ -28,7 +28,10 @@ export interface DamageWatch {
 
 /** Tables with at most this many rows are checked whenever they may have changed. */
 const smallRows = 64;
-/** Rows of one piece, and of all pieces that an answer waits for, beside those of small tables. */
+/**
+ * Rows of one piece, and of all pieces that an answer waits for, beside those of small tables. Of tables that were checked before, all answers of
+ * `pauseMs` wait for so many.
+ */
 const pieceRows = 200;
 const answerRows = 400;
 /** Milliseconds between two pieces, and for each row until a table is checked again: checking takes a few percent of a thread at most. */
@@ -65,6 +68,7 @@ export function watchDamage(raw: Database.Database, prepared: Prepare): DamageWa
     return new Map(summed.map((table) => [table.name, watchedOf(table)]));
   });
   let isWaiting = false;
+  let again = { left: answerRows, since: 0 };
   const version = (): number => prepared('PRAGMA main.data_version', 'values').get() as number;
   const step = (watched: Watched, most: number): number => checkPiece(watched, most, (sql, ...values) => prepared(sql, 'rows').all(...values));
 
@@ -87,13 +91,15 @@ export function watchDamage(raw: Database.Database, prepared: Prepare): DamageWa
       const known = all();
       const asked = names ? [...names].flatMap((name) => known.get(name) ?? []) : [...known.values()];
       const [now, at] = [version(), systemClock()];
-      let left = answerRows;
+      const first = { left: answerRows };
+      if (Math.abs(at - again.since) >= pauseMs) again = { left: answerRows, since: at };
       for (const watched of asked) {
         if (!isDue(watched, now, at)) continue;
         const isSmall = !watched.pass && (watched.known?.rows ?? 0) <= smallRows;
         watched.pass ??= { version: now, rows: 0, damaged: 0, after: undefined };
         if (isSmall) step(watched, smallRows + 1);
-        while (left > 0 && watched.pass) left -= step(watched, pieceRows);
+        const room = watched.known ? again : first;
+        while (room.left > 0 && watched.pass) room.left -= step(watched, pieceRows);
         if (watched.pass) soon();
       }
       return reportOn(asked, now);

@@ -55,6 +55,19 @@ describe('[T80] the watch for damaged rows', () => {
     expect([...look('setting').rows]).toEqual([['setting', 1]]);
   });
 
+  test('answers shortly after each other wait for one piece of a table that is checked again', () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { db, elsewhere, damaged } = database(400);
+    expect(damaged('setting')).toEqual({});
+    for (let at = 400; at < 700; at++) db.run('INSERT INTO setting VALUES (1, ?, ?, NULL)', `name 000${at}`, '1');
+    elsewhere("UPDATE setting SET value = '2' WHERE name IN ('name 000300', 'name 000500')");
+    vi.setSystemTime(Date.now() + 300);
+    expect([damaged('setting'), damaged('setting')]).toEqual([{ setting: 1 }, { setting: 1 }]);
+    vi.setSystemTime(Date.now() + 100);
+    expect(damaged('setting')).toEqual({ setting: 2 });
+  });
+
   test('knows the tables that statements read, by their indexes and in subqueries too', async () => {
     const { db } = database(1);
     const statements = new Set<string>();
