@@ -49,8 +49,9 @@ function verifiedRows(shelf: ReadShelf, first: number, last: number): { readonly
   return rows.filter(({ data }, place) => hasHash(data, hashes, place * hashLength));
 }
 
-/** Approximate number of bytes of several objects that are in memory at a time. */
+/** Approximate number of bytes of one object, and of several objects, that are in memory at a time. */
 const heldAtOnce = 4 * 1024 * 1024;
+const heldInTurn = 1024 * 1024;
 
 /** Many objects one after the other, with a few of them in memory at a time. */
 export function* readInTurn(shelf: ReadShelf, nos: readonly ArtifactNo[]): Generator<Uint8Array> {
@@ -60,7 +61,7 @@ export function* readInTurn(shelf: ReadShelf, nos: readonly ArtifactNo[]): Gener
     at += count;
     yield* some;
     const bytes = some.reduce((sum, each) => sum + each.length, 0);
-    count = bytes > heldAtOnce ? Math.max(1, count >> 1) : bytes * 2 < heldAtOnce ? count * 2 : count;
+    count = bytes > heldInTurn ? Math.max(1, count >> 1) : bytes * 2 < heldInTurn ? count * 2 : count;
   }
 }
 
