@@ -207,17 +207,17 @@ function tryImport(chain: WriteChain, found: FoundFile, asked: Ask): FileResult 
 function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: Ask, { scan }: Pick<Lines, 'scan'> = {}): FileResult | undefined {
   const { path } = found;
   const { bytes } = file;
-  const format = asked.format ?? formatOfFile(bytes, path);
+  const before = latestSource(chain, path);
+  const isSame = before?.size === bytes.length && before.hash.equals(file.hash());
+  const format = asked.format ?? (isSame ? formatNamed(before.format) : undefined) ?? formatOfFile(bytes, path);
   if (!format) return refused(path, refusalOf(file));
   const ofJob = isOfJob(chain, format, bytes);
   if (ofJob) return { ...nothing, notes: [{ path, line: 0, reason: ofJob }] };
-  const before = latestSource(chain, path);
   // Ascending, so that each byte is hashed once.
-  const resumed = before && bytes.length >= before.resumeAt ? file.hash(before.resumeAt) : undefined;
+  const resumed = before && !isSame && bytes.length >= before.resumeAt ? file.hash(before.resumeAt) : undefined;
   const hash = file.hash();
-  const isSame = before?.hash.equals(hash) ?? false;
-  const isLost = before !== undefined && isSame && hasLost(chain, before);
-  if (before && isSame && !isLost) return { ...nothing, sessions: 1, tips: tipIds(chain, before) };
+  const isLost = isSame && hasLost(chain, before);
+  if (isSame && !isLost) return { ...nothing, sessions: 1, tips: tipIds(chain, before) };
   const hasGrown = before !== undefined && resumed?.equals(before.resumeHash);
   // A source with lost commits or objects is imported from its beginning.
   const grown = before && isLost ? { ...before, resumeAt: 0, pieces: [] } : hasGrown ? before : undefined;
@@ -302,7 +302,7 @@ interface AskRead {
  */
 export function importRead(chain: WriteChain, found: FoundFile, read: ReadAhead, { granularity, group, meanwhile }: AskRead): FileResult | undefined {
   const { path } = found;
-  const format = importableFormats.find(({ id }) => id === read.format);
+  const format = formatNamed(read.format);
   if (!format || read.plan.awaits !== undefined) return undefined;
   let file: OpenFile | undefined;
   try {
@@ -328,6 +328,8 @@ export function importRead(chain: WriteChain, found: FoundFile, read: ReadAhead,
     file?.close();
   }
 }
+
+const formatNamed = (name: string): ImportableFormat | undefined => importableFormats.find(({ id }) => id === name);
 
 /** Plans an import, after that of the session that this one continues. */
 function planWithOrigin(chain: WriteChain, file: OpenFile, format: ImportableFormat, context: PlanContext, asked: Ask) {
