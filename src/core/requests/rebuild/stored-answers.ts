@@ -51,8 +51,21 @@ const unreadBefore = ({ db, project }: ReadChain): { readonly seq: CommitSeq }[]
 const insert = 'INSERT OR REPLACE INTO usageAnswer (project, at, context, place, record, messages, isPure) VALUES (?, ?, ?, ?, ?, ?, ?)';
 
 function store({ db, project }: WriteChain, { row, at, beginning, isPure }: AnsweredCall): void {
-  db.run(insert, project, Date.parse(at), row.seq, beginning.at, recordId(beginning.key), beginning.messagesBefore, isPure ? 1 : 0);
+  db.run(insert, project, Date.parse(at), row.seq, beginning.at, packRecord(recordId(beginning.key)), beginning.messagesBefore, isPure ? 1 : 0);
 }
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** A record as its column stores it: a UUID as its 16 bytes, any other text as it is. */
+const packRecord = (record: string): string | Uint8Array => (uuid.test(record) ? Buffer.from(record.replaceAll('-', ''), 'hex') : record);
+
+/** The record of a value of its column. */
+const unpackRecord = (stored: string | Uint8Array): string =>
+  typeof stored === 'string'
+    ? stored
+    : Buffer.from(stored)
+        .toString('hex')
+        .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
 export interface StoredAnswer {
   readonly at: number;
@@ -77,10 +90,12 @@ export function storedAnswers(chain: ReadChain, sessionId: string | undefined, w
   return {
     total: (): number => chain.db.value<number>(`SELECT COUNT(*) FROM usageAnswer a WHERE ${where}`, values) ?? 0,
     page: (offset: number, limit: number): StoredAnswer[] =>
-      chain.db.all<StoredAnswer>(
-        `SELECT at, context, place, record, messages, isPure FROM usageAnswer a WHERE ${where} ORDER BY at, context, place LIMIT :limit OFFSET :offset`,
-        { ...values, offset, limit },
-      ),
+      chain.db
+        .all<Omit<StoredAnswer, 'record'> & { readonly record: string | Uint8Array }>(
+          `SELECT at, context, place, record, messages, isPure FROM usageAnswer a WHERE ${where} ORDER BY at, context, place LIMIT :limit OFFSET :offset`,
+          { ...values, offset, limit },
+        )
+        .map((row) => ({ ...row, record: unpackRecord(row.record) })),
   };
 }
 
