@@ -188,7 +188,7 @@ const law: readonly Row[] = [
       'src/main/terminal',
       'package.json',
     ],
-    packages: ['@orpc/client', '@orpc/server', 'electron', 'node:os', 'node:worker_threads', 'node:v8'],
+    packages: ['@orpc/client', '@orpc/server', 'electron', 'node:os', 'node:worker_threads'],
   },
   // The process that answers SQL.
   {

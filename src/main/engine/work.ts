@@ -18,7 +18,5 @@ switch ((workerData as { readonly kind?: string }).kind) {
     break;
   default:
     goSecond();
-    // V8 lets the heap of a thread grow to four times what is in use, if collecting is fast. The positions of a large file's records stay in use.
-    (await import('node:v8')).setFlagsFromString('--heap-growing-percent=50');
     await (await import('./thread.js')).workForParent();
 }
