@@ -1,6 +1,6 @@
 import type { Plugin } from 'vite';
 
-/** A folder's door does not load what stands behind it: each entry is made of what it uses. The hook is small by this alone. */
+/** The index of a folder does not load the modules that it exports: each entry consists of what it uses. The hook is small by this alone. */
 export const treeshake = { moduleSideEffects: [{ test: /\/src\/(core|main)\/.*\.ts$/, sideEffects: false }] };
 
 /** Modules of Node that take 2 to 10 ms to load. Most commands and calls need none of them. */

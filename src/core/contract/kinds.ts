@@ -1,7 +1,7 @@
 // The enumerations of the contract without schemas, so that a hook can read transcripts, and a command line can print its help, without loading the
 // schema library.
 
-/** Who speaks in an entry, and the kind of entry. */
+/** Who speaks in an entry, and the kind of entry. The search index stores kinds by their places, each as one digit: add new ones at the end. */
 export const roles = ['system', 'user', 'assistant', 'tool'] as const;
 export const kinds = ['text', 'thinking', 'tool_call', 'tool_result', 'image', 'summary', 'event'] as const;
 export type Role = (typeof roles)[number];

@@ -23,7 +23,7 @@ function schemaOf(pending: Pending): object {
   return pending.schema as object;
 }
 
-/** The methods of a schema that wait with it. Whatever else is read of a schema makes it. */
+/** The methods whose schema is not made yet either. Whatever else is read of a schema makes it. */
 const methods: ReadonlySet<unknown> = new Set([
   ...(['optional', 'nullable', 'nullish', 'describe', 'default', 'min', 'max', 'int', 'positive', 'nonnegative', 'trim', 'regex'] as const),
   ...(['transform', 'superRefine', 'pipe', 'extend', 'pick', 'omit', 'partial', 'exclude'] as const),
@@ -39,7 +39,10 @@ const handler: ProxyHandler<Pending> = {
   has: (pending, key) => key === made || key === '~standard' || Reflect.has(schemaOf(pending), key),
 };
 
-/** Delays a call until its schema is used. The schemas in its arguments are made with it, so a check of a value meets no proxy but the first. */
+/**
+ * Delays a call until its schema is used. The schemas in its arguments are made with it, so a check of a value meets no proxy but the first. A shape has
+ * no getters. Give a schema to functions of zod that are not in this file by `madeSchema`.
+ */
 const waiting =
   (make: Make | string, of?: object) =>
   (...given: readonly unknown[]) =>

@@ -213,7 +213,7 @@ function importOpen(chain: WriteChain, found: FoundFile, file: OpenFile, asked: 
   if (!format) return refused(path, refusalOf(file));
   const ofJob = isOfJob(chain, format, bytes);
   if (ofJob) return { ...nothing, notes: [{ path, line: 0, reason: ofJob }] };
-  // Ascending, so that each byte is hashed once.
+  // Ascending, so that each byte of a file that has grown is hashed once.
   const resumed = before && !isSame && bytes.length >= before.resumeAt ? file.hash(before.resumeAt) : undefined;
   const hash = file.hash();
   const isLost = isSame && hasLost(chain, before);

@@ -52,7 +52,7 @@ export function dropSearchIndex(chain: WriteChain): void {
 export const rowsOfIndex = ({ db }: ReadChain): number =>
   db.value('SELECT first + length(kinds) - 1 FROM searchCommit ORDER BY first DESC LIMIT 1') ?? 0;
 
-/** The kind of an entry in the column `kinds`. */
+/** The kind of an entry in the column `kinds`: its place in the list of kinds, as one digit. If a kind gets another place, raise `derivedLayout`. */
 export const kindDigit = (kind: Kind): string => String(kinds.indexOf(kind));
 
 interface Row {

@@ -21,7 +21,7 @@ const counted = 10_000;
 /** The newest matches, after a FROM and WHERE. The limit is not a parameter: SQLite would plan the statement again for each value. */
 const newestRanked = `ORDER BY searchWords.rowid DESC LIMIT ${ranked}`;
 
-/** From this many entries on, ranking every entry with one of the words takes noticeable time. */
+/** From this many entries on, those without words included, ranking every entry with one of the words takes noticeable time. */
 const manyEntries = 100_000;
 /** In a large index, a word that occurs in more entries than this must match but does not count for the rank. */
 const tooCommon = 5_000;

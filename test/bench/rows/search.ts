@@ -165,7 +165,7 @@ function million(folder: string, { quick }: Run): Row[] {
   const from = performance.now();
   atOnce(indexInPieces(engine.chain));
   const indexSeconds = (performance.now() - from) / 1_000;
-  const held = engine.chain.db.one<{ entries: number }>('SELECT SUM(length(kinds)) AS entries FROM searchCommit')?.entries ?? 0;
+  const held = engine.chain.db.one<{ entries: number }>('SELECT COUNT(*) AS entries FROM searchWords_docsize')?.entries ?? 0;
   if (held !== entries) throw new Error(`${held} of ${entries} entries are in the index`);
   const kinds = {
     common: `${wideWord(1)} `,

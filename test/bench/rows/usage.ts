@@ -5,6 +5,7 @@ import { tips } from '../../../src/core/chain/index.js';
 import type { UsageFilter } from '../../../src/core/contract/index.js';
 import type { Project } from '../../../src/core/project/index.js';
 import { growthsOf, loadTokenizer, sumSessions, usageCalls, usageSessions } from '../../../src/core/usage/index.js';
+import { numberNames } from '../../../src/core/usage/names.js';
 import { loadPrices } from '../../../src/core/usage/prices.js';
 import { holdOut } from '../../support/accuracy.js';
 import * as engine from '../engine.js';
@@ -108,17 +109,18 @@ function sums(folder: string, { quick }: { readonly quick: boolean }): Row[] {
   const { chain } = engine;
   const [sessions, calls] = quick ? [100, 20_000] : [5_000, 1_000_000];
   chain.db.transaction(() => {
+    const numbered = numberNames(chain);
+    const names = Array.from({ length: sessions }, (_, n) => `session-${n}`);
+    const [first] = names.map(numbered);
+    const [other, explore, agent, haiku, opus] = ['', 'Explore', 'claude-code', 'claude-haiku-4-5', 'claude-opus-4-5'].map(numbered);
     chain.db.run(
       `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${calls - 1})
        INSERT INTO usageCall (project, call, context, key, session, subagent, agent, model, at, input, cacheRead, cacheWrite, output, cost, priced)
-       SELECT ${chain.project}, 'c' || i, 1, 'k', 'session-' || (i % ${sessions}), CASE WHEN i % 7 = 0 THEN 'Explore' ELSE '' END, 'claude-code',
-              CASE WHEN i % 5 = 0 THEN 'claude-haiku-4-5' ELSE 'claude-opus-4-5' END,
+       SELECT ${chain.project}, 'c' || i, 1, 'k', ${first} + (i % ${sessions}), CASE WHEN i % 7 = 0 THEN ${explore} ELSE ${other} END, ${agent},
+              CASE WHEN i % 5 = 0 THEN ${haiku} ELSE ${opus} END,
               1767225600000 + (i % ${sessions}) * 3600000 + (i / ${sessions}) * 30000, 3, 60000, 900, 250, 0.04, 1 FROM n`,
     );
-    sumSessions(
-      chain,
-      Array.from({ length: sessions }, (_, n) => `session-${n}`),
-    );
+    sumSessions(chain, names);
   });
   const first = usageSessions(chain, { groupBy: 'session', limit: 100 });
   if (first.totals.calls !== calls) throw new Error(`${first.totals.calls} of ${calls} calls are in the sums`);

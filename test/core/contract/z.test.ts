@@ -22,7 +22,7 @@ test('a process makes the schemas of the procedures that it uses, and no others'
   expect(schemas.size).toBeGreaterThan(5_000);
 });
 
-test('a schema that waits says what the made one says', async () => {
+test('a schema that is not made yet answers as a made one does', async () => {
   const { z } = await import('../../../src/core/contract/index.js');
   const part = z.string().min(2).describe('A part.');
   const whole = z.object({ part: part.optional(), list: z.array(part).max(1) }).describe('A whole.');

@@ -55,7 +55,7 @@ describe('[T80] the watch for damaged rows', () => {
     expect([...look('setting').rows]).toEqual([['setting', 1]]);
   });
 
-  test('answers shortly after each other wait for one piece of a table that is checked again', () => {
+  test('answers shortly after each other share 400 rows of a table that is checked again', () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const { db, elsewhere, damaged } = database(400);

@@ -6,8 +6,8 @@ CREATE TABLE usageAnswer (
   context  INTEGER NOT NULL,
   -- The number of the entry in the commit's delta; -1 for a commit whose content could not be read.
   place    INTEGER NOT NULL,
-  -- The agent's record of the answer. A UUID is stored as its 16 bytes.
-  record   TEXT NOT NULL,
+  -- The agent's record of the answer: a UUID as its 16 bytes, any other as text.
+  record   BLOB NOT NULL,
   -- The messages that were sent for it, and whether the whole context is of one format.
   messages INTEGER NOT NULL,
   isPure   INTEGER NOT NULL,
