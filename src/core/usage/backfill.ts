@@ -1,5 +1,6 @@
 import { type ArtifactNo, type CommitSeq, type ContextId, contentGone, orUndefined } from '../base/index.js';
-import { type ContextRow, findCommit, lineage, type ReadChain, type WriteChain } from '../chain/index.js';
+import { type ContextRow, findCommit, holderOf, lineage, type ReadChain, readOutline, type WriteChain } from '../chain/index.js';
+import { recordOfKey } from '../formats/index.js';
 import { callsOfDelta, contentBefore } from '../requests/index.js';
 import { commitProgress, upToBytes } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
@@ -45,9 +46,34 @@ export function unstoredCalls(chain: ReadChain, commits: readonly CommitSeq[]): 
 
 /** Stores the calls of commits, with their prices if the list of prices is loaded. */
 function store(chain: WriteChain, rows: readonly Row[]): void {
-  const counted = rows.map((row): CountedCommit => ({ row, calls: callsIn(chain, row) }));
+  const deleted = deletedBranches(chain);
+  const counted = rows.map((row): CountedCommit => {
+    const calls = callsIn(chain, row);
+    const isAgain = calls.length > 0 && deleted.has(row.seq) && isStoredAgain(chain, row);
+    return { row, calls: isAgain ? calls.filter((call) => isLeft(chain, call)) : calls };
+  });
   recordCalls(chain, counted, pricerOf(chain));
 }
+
+/** The commits of deleted branches that are no forks. */
+const deletedBranches = ({ db, project }: ReadChain): ReadonlySet<CommitSeq> =>
+  new Set(
+    db.column<CommitSeq>(
+      `WITH RECURSIVE below(seq, forked) AS (
+         SELECT c.seq, c.forked FROM branchMark m JOIN commits c ON c.seq = m.context WHERE m.project = ? AND m.deletedAt IS NOT NULL
+         UNION SELECT c.seq, c.forked FROM commits c JOIN below ON c.parent = below.seq)
+       SELECT seq FROM below WHERE forked = 0`,
+      project,
+    ),
+  );
+
+/** Whether an import has stored a commit of a deleted branch again, as the continuation of another session: its records belong to other commits. */
+const isStoredAgain = (chain: ReadChain, { seq, ...delta }: Row): boolean =>
+  !readOutline(chain, delta).entries.some(({ key }) => holderOf(chain, recordOfKey(key)) === seq);
+
+/** Whether a call of such a commit is counted there: no other commit holds its reply, and it repeats no call of the session before. */
+const isLeft = (chain: ReadChain, { key, replayed }: CountedCommit['calls'][number]): boolean =>
+  !replayed && holderOf(chain, recordOfKey(key)) === undefined;
 
 /**
  * Stores the calls of commits whose contents have arrived after the commits, with their prices: a question about usage may wait for just these

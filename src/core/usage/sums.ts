@@ -64,7 +64,7 @@ export function sumRows(chain: ReadChain, { sessionId, model, agent, from, to }:
     ),
     ...(span?.edges ?? []).flatMap((edge) =>
       read(
-        `SELECT ${columns('s', `(s.at / ${quarterMs})`, nameIn)}, MAX(s.at / ${quarterMs}) AS quarter, ${sumsOfCalls} FROM usageCall s
+        `SELECT ${columns('s', `(s.at / ${quarterMs})`, (column) => `IFNULL(${nameIn(column)}, '')`)}, MAX(s.at / ${quarterMs}) AS quarter, ${sumsOfCalls} FROM usageCall s
           WHERE ${conditions(numberOf)} AND s.session IN ${numbersOf('SELECT session FROM usageQuarter WHERE project = :project AND quarter = :quarter')}
             AND s.at >= :from AND s.at < :to AND s.${isCounted}`,
         edge,

@@ -272,6 +272,15 @@ describe('sums', () => {
     expect(totals).toMatchObject({ calls: 1, tokens: { output: 21 } });
   });
 
+  test('[N5] calls without a model are counted in a part of a quarter of an hour', () => {
+    const lines = session('a', 3).map((line) => line.replaceAll(/"model":"[^"]*",?/g, ''));
+    const chain = imported(lines);
+    const filter = { from: '2026-01-02T00:00:01.000Z' as Timestamp, to: '2026-01-02T00:10:00.000Z' as Timestamp };
+    const { totals, rows } = usageSessions(chain, { filter, groupBy: 'model' });
+    expect(totals.calls).toBe(3);
+    expect(rows.map(({ key, calls }) => [key, calls])).toEqual([['', 3]]);
+  });
+
   test('[N5] a span of time has the same sums as its calls, wherever it begins and ends', { tags: 'long' }, () => {
     const chain = imported(session('a', 40), session('b', 50));
     const { calls } = usageCalls(chain, {});
@@ -294,15 +303,31 @@ describe('sums', () => {
   });
 });
 
+function forgetFacts({ db }: ReturnType<typeof emptyChain>): void {
+  for (const table of ['usageCall', 'usageCopy', 'usageQuarter', 'usageSum', 'derivedProgress']) db.run(`DELETE FROM ${table}`);
+}
+
 describe('facts', () => {
   test('[N2] are read again in a project that has none, with the same result', () => {
     const chain = imported(session('a', 3), session('b', 2));
     const before = [usageCalls(chain, {}), usageSessions(chain, {})];
     expect(pendingCommits(chain)).toBe(0);
-    for (const table of ['usageCall', 'usageCopy', 'usageQuarter', 'usageSum', 'derivedProgress']) chain.db.run(`DELETE FROM ${table}`);
+    forgetFacts(chain);
     expect(pendingCommits(chain)).toBeGreaterThan(0);
     while (backfillBatch(chain));
     expect([usageCalls(chain, {}), usageSessions(chain, {})]).toEqual(before);
+  });
+
+  test('[N2] are the same when read again after a session became a continuation', () => {
+    const cases = join(import.meta.dirname, '../../fixtures/cases');
+    const chain = emptyChain();
+    importInto(chain, join(cases, 'codex-fork-child-alone'));
+    importInto(chain, join(cases, 'codex-fork-replay'));
+    const before = [usageCalls(chain, {}), usageSessions(chain, {})];
+    forgetFacts(chain);
+    while (backfillBatch(chain));
+    expect([usageCalls(chain, {}), usageSessions(chain, {})]).toEqual(before);
+    expect(usageCalls(chain, {}).calls.some(({ replayed }) => replayed)).toBe(false);
   });
 
   test('[N2] cover commits that a caller checkpoints', () => {
