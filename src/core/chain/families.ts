@@ -227,7 +227,7 @@ interface Started {
   readonly starterId: ContextId;
 }
 
-/** Those of these commits that a tool call started as the first of a subagent. */
+/** Of these commits, the first ones of subagents that a tool call started, each with that call. */
 export const startedAmong = ({ db, project }: ReadChain, commits: Iterable<CommitSeq>): readonly Started[] =>
   db.all<Started>(selectStarted, project, JSON.stringify([...commits]));
 

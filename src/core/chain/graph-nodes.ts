@@ -22,7 +22,7 @@ export function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): reado
 }
 
 /**
- * The commits of families, in recorded order. `subagents` are the first commits of their subagents. `current` marks the commits from a root to the
+ * The commits of families, in recorded order. `subagents` are the first commits of the subagents in these families. `current` marks the commits from a root to the
  * end of each imported session, the branch on which its agent continued last.
  */
 export function nodesOf(chain: ReadChain, families: readonly Family[], subagents: ReadonlySet<CommitSeq>, ends: () => FileEnds): GraphNode[] {

@@ -1,8 +1,9 @@
 // The enumerations of the contract without schemas, so that a hook can read transcripts, and a command line can print its help, without loading the
 // schema library.
 
-/** Who speaks in an entry, and the kind of entry. The search index stores kinds by their places, each as one digit: add new ones at the end. */
+/** Who speaks in an entry. */
 export const roles = ['system', 'user', 'assistant', 'tool'] as const;
+/** The kinds of entries. The search index stores the place of a kind in this list as one digit: add new kinds at the end, at most ten in all. */
 export const kinds = ['text', 'thinking', 'tool_call', 'tool_result', 'image', 'summary', 'event'] as const;
 export type Role = (typeof roles)[number];
 export type Kind = (typeof kinds)[number];

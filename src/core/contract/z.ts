@@ -23,7 +23,7 @@ function schemaOf(pending: Pending): object {
   return pending.schema as object;
 }
 
-/** The methods whose schema is not made yet either. Whatever else is read of a schema makes it. */
+/** Methods whose result is a schema that is not made yet either. To read anything else of a schema makes it. */
 const methods: ReadonlySet<unknown> = new Set([
   ...(['optional', 'nullable', 'nullish', 'describe', 'default', 'min', 'max', 'int', 'positive', 'nonnegative', 'trim', 'regex'] as const),
   ...(['transform', 'superRefine', 'pipe', 'extend', 'pick', 'omit', 'partial', 'exclude'] as const),
@@ -48,7 +48,7 @@ const waiting =
   (...given: readonly unknown[]) =>
     new Proxy(new Pending(of, make, given), handler);
 
-/** The schema itself, which zod knows: its registry of descriptions compares schemas by identity. */
+/** The schema that zod made, in place of the proxy: zod's registry of descriptions compares schemas by identity. Any other value as it is. */
 export const madeSchema = <Value>(value: Value): Value =>
   typeof value === 'object' && value !== null && made in value ? (value[made] as Value) : value;
 
@@ -60,8 +60,8 @@ function withSchemas(given: unknown): unknown {
 
 const later = <Function extends (...given: never) => object>(make: Function): Function => waiting(make as unknown as Make) as unknown as Function;
 
-// The functions of zod that the contract uses, with schemas that are made when they are first used. A process uses the schemas of a few procedures.
-// To make all of them takes 60 ms and 17 MB.
+// The functions of zod that the contract uses. Their schemas are made at first use, because a process uses those of a few procedures, and making all
+// of them takes 60 ms and 17 MB.
 export const array = later(z.array);
 export const boolean = later(z.boolean);
 export const discriminatedUnion = later(z.discriminatedUnion);
@@ -85,5 +85,5 @@ export { enumOf as enum, instanceOf as instanceof, nothing as null };
 export const coerce = z.coerce;
 export const NEVER = z.NEVER;
 export const prettifyError = z.prettifyError;
-/** The JSON Schema of a schema, made or not. */
+/** The JSON Schema of a schema of zod. Makes the schema if needed. */
 export const toJSONSchema = (schema: z.ZodType, params?: Parameters<typeof z.toJSONSchema>[1]) => z.toJSONSchema(madeSchema(schema), params);

@@ -3,12 +3,12 @@ import { extname } from 'node:path';
 import { type PressedBlock, pressBlocks } from '../artifacts/index.js';
 import { packed } from '../chain/index.js';
 import type { Granularity, ImportableFormat, ImportPlan, PlanContext, PlannedCommit, StoredOutline } from '../formats/index.js';
-import { importableFormats, outlined } from '../formats/index.js';
+import { outlined } from '../formats/index.js';
 import { metaBeside } from './beside.js';
 import { type FoundFile, type OpenFile, openFile, openMember } from './files.js';
 import { holdsConversations, mainDocumentOf } from './members.js';
 import { readDelta } from './pieces.js';
-import { formatOfFile } from './recognize.js';
+import { formatNamed, formatOfFile } from './recognize.js';
 
 /** A file to read ahead. */
 export interface AheadOrder extends Pick<FoundFile, 'root' | 'path' | 'bytes'> {
@@ -62,7 +62,7 @@ export const sentBytes = 2 * 1024 * 1024;
 
 /** Reads a file for an import. Undefined for a file that needs the project, that several conversations share or that cannot be read. */
 export function readAhead({ root, path, format: named, granularity }: AheadOrder): ReadAhead | undefined {
-  const asked = named === undefined ? undefined : importableFormats.find(({ id }) => id === named);
+  const asked = formatNamed(named);
   const located = { root, path };
   let file: OpenFile | undefined;
   try {

@@ -1,5 +1,5 @@
 import type { ReadChain } from '../chain/index.js';
-import { importableFormats } from '../formats/index.js';
+import { formatNamed } from './recognize.js';
 import { allSources, sourceBytes } from './sources.js';
 
 /** A fault of an imported file that its import read around. */
@@ -21,7 +21,7 @@ export function fileFlaws(chain: ReadChain, sessionId: string): FileFlaw[] {
     chain.db.one('SELECT 1 AS known FROM record WHERE project = ? AND record = ?', chain.project, record) !== undefined;
   const paths = new Set<string>();
   return allSources(chain).flatMap((source): FileFlaw[] => {
-    const format = importableFormats.find(({ id }) => id === source.format);
+    const format = formatNamed(source.format);
     if (source.sessionId !== sessionId || paths.has(source.path) || !format || source.size > maxBytes) return [];
     paths.add(source.path);
     const { skipped, notes } = format.plan(sourceBytes(chain, source), {

@@ -7,7 +7,6 @@ import {
   type Granularity,
   type ImportableFormat,
   type ImportPlan,
-  importableFormats,
   type Lines,
   type Member,
   type PlanContext,
@@ -23,7 +22,7 @@ import { mappedFormat } from './mapping.js';
 import { type ConversationFile, documentOf, type Holding, mainDocumentOf, memberPath, memberPrefix, withHolding } from './members.js';
 import { fileNear } from './near.js';
 import { storeSide } from './pieces.js';
-import { formatOfFile, readHead, refusalOf } from './recognize.js';
+import { formatNamed, formatOfFile, readHead, refusalOf } from './recognize.js';
 import { type Regrouping, regrouped } from './regroup.js';
 import type { Signed } from './signed.js';
 import { isUnchanged, latestSource, latestUnder, type SourceRow, saveSource } from './sources.js';
@@ -328,8 +327,6 @@ export function importRead(chain: WriteChain, found: FoundFile, read: ReadAhead,
     file?.close();
   }
 }
-
-const formatNamed = (name: string): ImportableFormat | undefined => importableFormats.find(({ id }) => id === name);
 
 /** Plans an import, after that of the session that this one continues. */
 function planWithOrigin(chain: WriteChain, file: OpenFile, format: ImportableFormat, context: PlanContext, asked: Ask) {

@@ -10,6 +10,7 @@ import { type FoundFile, filesUnder } from './files.js';
 import { type Group, GroupFailed, importFile, importHolding, importRead, joinResults } from './import.js';
 import { byMapping } from './mapping.js';
 import { mayHold, membersNamed } from './members.js';
+import { formatNamed } from './recognize.js';
 import { importedPaths } from './sources.js';
 import type { FileResult } from './storing.js';
 
@@ -25,7 +26,7 @@ type StartReading = (orders: readonly AheadOrder[]) => FilesAhead;
  * @throws BAD_REQUEST for a format that cannot be imported.
  */
 export function* importPaths(chain: WriteChain, input: ImportInput, threads?: StartReading): Generator<ImportProgress, ImportResult> {
-  const asked = input.mapping ? byMapping(input.mapping) : importableFormats.find(({ id }) => id === input.format);
+  const asked = input.mapping ? byMapping(input.mapping) : formatNamed(input.format);
   if (input.format !== undefined && !asked)
     throw badRequest('format', `${inWords(input.format)} cannot be imported; the formats are ${importableFormats.map(({ id }) => id).join(', ')}`);
   const startedAt = chain.clock();

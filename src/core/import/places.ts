@@ -2,8 +2,9 @@ import { statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { SourceAgent } from '../contract/index.js';
 import { isOnThisMachine, type LocatedFile, listIfExists, listInside, namedFile, repositoryAt, statLocated } from '../files/index.js';
-import { importableFormats } from '../formats/index.js';
+import type { ImportableFormat } from '../formats/index.js';
 import { type FoundFile, unlessUnreadable } from './files.js';
+import { formatNamed } from './recognize.js';
 
 /** An agent's own folder on this machine, in which it keeps its histories. */
 export interface AgentRoot {
@@ -117,8 +118,7 @@ export function isWatched(folder: { readonly path: string; readonly agent?: stri
 export const maxWatchedBytes = (agent: string): number => findPlaces(agent)?.maxWatchedBytes ?? Number.POSITIVE_INFINITY;
 
 /** The format of an agent's sessions, where Stemma imports it. */
-export const formatOfAgent = (agent: SourceAgent): (typeof importableFormats)[number] | undefined =>
-  importableFormats.find(({ id }) => id === places[agent].format);
+export const formatOfAgent = (agent: SourceAgent): ImportableFormat | undefined => formatNamed(places[agent].format);
 
 /** Whether an agent has a folder for each project. */
 export const sortsByProject = (agent: SourceAgent): boolean => places[agent].byProject === true;

@@ -14,6 +14,9 @@ export function certainFormat(head: Uint8Array, path: string): ImportableFormat 
   return importableFormats.find((format) => format.recognize(few, path) === 1);
 }
 
+/** The format with this id, if it can be imported. */
+export const formatNamed = (id: string | undefined): ImportableFormat | undefined => importableFormats.find((format) => format.id === id);
+
 /** The format with the highest confidence, if any recognizes the file. The first few lines are enough for most files. */
 export function recognized(head: Uint8Array, path: string) {
   const certain = certainFormat(head, path);

@@ -2,10 +2,11 @@ import { basename } from 'node:path';
 import type { CommitSeq, EntryKey } from '../base/index.js';
 import { commitAt, holderOf, type ReadChain, remember, type WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
-import { type ImportPlan, importableFormats, type KnownRecords, recordOfKey } from '../formats/index.js';
+import { type ImportPlan, type KnownRecords, recordOfKey } from '../formats/index.js';
 import { type CallRecorder, noteChangedCalls } from '../usage/index.js';
 import { metaBeside } from './beside.js';
 import { type TrackedRecords, trackedRecords } from './known.js';
+import { formatNamed } from './recognize.js';
 import type { Until } from './regroup.js';
 import { allSources, type SourceRow, sourceBytes } from './sources.js';
 
@@ -135,9 +136,13 @@ function sourcesOf(chain: ReadChain, commits: ReadonlySet<CommitSeq>): SourceRow
 /** Plans a file by what the project has now, without these commits; undefined if its format cannot be imported any more. */
 function planAgain(chain: WriteChain, source: SourceRow, before: ReadonlySet<CommitSeq>): ImportPlan | undefined {
   const { known } = trackedRecords(chain, before);
-  return importableFormats
-    .find(({ id }) => id === source.format)
-    ?.plan(sourceBytes(chain, source), { path: source.path, known, resumeAt: 0, granularity: 'turn_boundary', meta: metaBeside(source.path) });
+  return formatNamed(source.format)?.plan(sourceBytes(chain, source), {
+    path: source.path,
+    known,
+    resumeAt: 0,
+    granularity: 'turn_boundary',
+    meta: metaBeside(source.path),
+  });
 }
 
 /** Stores a file again by a new plan. Returns its new commits. */

@@ -41,7 +41,7 @@ export function query(chain: ReadChain, input: SearchQuery): OutputOf<'search.qu
   return { total, isExact, hits, pending };
 }
 
-/** A fact about the commit with the entry of a row of the index. */
+/** A column of `searchCommit`, as SQL, for the commit whose entry has this row of the index. */
 const ofEntry = (no: string, fact: string): string => `(SELECT ${fact} FROM searchCommit WHERE first <= ${no} ORDER BY first DESC LIMIT 1)`;
 
 function matchingOf(chain: ReadChain, filter: SearchQuery['filter']): Matching {

@@ -71,7 +71,7 @@ const deletedBranches = ({ db, project }: ReadChain): ReadonlySet<CommitSeq> =>
 const isStoredAgain = (chain: ReadChain, { seq, ...delta }: Row): boolean =>
   !readOutline(chain, delta).entries.some(({ key }) => holderOf(chain, recordOfKey(key)) === seq);
 
-/** Whether a call of such a commit is counted there: no other commit holds its reply, and it repeats no call of the session before. */
+/** Whether a call still counts as one of such a commit: it repeats no call of the session before, and no other commit holds its reply. */
 const isLeft = (chain: ReadChain, { key, replayed }: CountedCommit['calls'][number]): boolean =>
   !replayed && holderOf(chain, recordOfKey(key)) === undefined;
 

@@ -1,18 +1,18 @@
 import { onceFor } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 
-/** The text of a column that holds the number of a name, as SQL. Name the column with its table. */
+/** SQL for the name whose number a column holds. Give the column with its table, as in `u.model`. */
 export const nameIn = (column: string): string => `(SELECT name FROM usageName WHERE no = ${column})`;
 
-/** The number of a name, as SQL. Null for an unknown name. */
+/** SQL for the number of a name; null for a name that has none. */
 export const numberOf = (name: string): string => `(SELECT no FROM usageName WHERE name = ${name})`;
 
-/** The numbers of names, as SQL for a condition with IN. `names` is a SELECT or a list. */
+/** SQL for the numbers of names, for a condition with IN. `names` is a SELECT or a list. */
 export const numbersOf = (names: string): string => `(SELECT no FROM usageName WHERE name IN (${names}))`;
 
 /**
- * Numbers names, and adds those that are new; no name has no number. Use it within one transaction, because another process may replace the derived
- * data after it.
+ * Returns a function for the number of a name, which numbers new names; null for no name. Use it within one transaction: after that, another process
+ * may begin the derived data anew.
  */
 export const numberNames = ({ db }: WriteChain): NumberOfName =>
   onceFor((name) => {

@@ -198,7 +198,7 @@ const isInterrupted = ({ db, project }: ReadChain): boolean =>
 
 /** The first calls without a price, in the order of storage: up to one more than one transaction prices. */
 const unpriced = ({ db, project }: ReadChain): PricedCall[] => db.all<PricedCall>(selectUnpriced, project);
-/** A call with the texts of its names. */
+/** Selects calls with the names of their sessions and models, in place of the numbers of these names. */
 const selectCall = `SELECT u.*, ${nameIn('u.session')} AS session, ${nameIn('u.model')} AS model FROM usageCall u`;
 const selectUnpriced = `${selectCall} INDEXED BY usageCallUnpriced WHERE project = ? AND priced IS NULL ORDER BY no LIMIT ${pricedAtOnce + 1}`;
 

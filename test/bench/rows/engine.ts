@@ -53,7 +53,7 @@ function watchLoop() {
   };
 }
 
-/** An idle thread does nothing but watch its event loop: the machine makes any thread wait that long. */
+/** A thread that only watches its event loop. Any thread waits at least that long on this machine. */
 const idleThread = `let last = performance.now();
 setInterval(() => {
   const now = performance.now();
@@ -61,9 +61,9 @@ setInterval(() => {
   last = now;
 }, 1);`;
 
-/** The milliseconds of a processor that the thread below takes each fifth of a second, about as many as a read of the graph. */
+/** Processor milliseconds that the thread below uses every 200 ms, about as many as a read of the graph. */
 const computedMs = 10;
-/** A thread that only computes: the machine makes any read that computes as much take that long. */
+/** A thread that only computes. A read that computes as much takes at least that long on this machine. */
 const computingThread = `setInterval(() => {
   const used = () => { const { user, system } = process.threadCpuUsage(); return (user + system) / 1_000; };
   const [from, until] = [performance.now(), used() + ${computedMs}];

@@ -11,7 +11,7 @@ test('a process makes the schemas of the procedures that it uses, and no others'
   config({ postProcessor: (schema) => schemas.add(schema) });
   vi.resetModules();
   const { contract, describeProcedure, procedureNames, z } = await import('../../../src/core/contract/index.js');
-  // Those whose fields another schema repeats.
+  // Made at once: schemas whose fields another schema takes over.
   expect(schemas.size).toBeLessThan(700);
   const { inputSchema } = contract.card.list['~orpc'];
   expect(inputSchema?.['~standard'].validate({ limit: 0 })).toMatchObject({ issues: [{ path: ['limit'] }] });

@@ -22,7 +22,7 @@ CREATE TABLE usageCall (
   -- The first commit that contains the reply, and the reply's first entry.
   context      INTEGER NOT NULL,
   key          TEXT NOT NULL,
-  -- Numbers of names, as \`usageName\` has them.
+  -- The session, the subagent, the agent and the model are numbers of names in \`usageName\`.
   session      INTEGER NOT NULL,
   -- The part of the commit's template that names a subagent; empty for a main conversation.
   subagent     INTEGER NOT NULL,
@@ -270,7 +270,7 @@ CREATE TABLE usageTool (
   isError      INTEGER,
   tokens       INTEGER NOT NULL,
   resultTokens INTEGER,
-  -- The number of a name, as \`usageName\` has it.
+  -- The number of its name in \`usageName\`.
   model        INTEGER
 );
 CREATE INDEX usageToolContext ON usageTool(context);
