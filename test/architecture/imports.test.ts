@@ -511,6 +511,13 @@ describe('the import law', () => {
     expect(described.slice(flow.length).toSorted()).toEqual([...others, 'views'].toSorted());
   });
 
+  test('each test of the window loads the globals of a page before any module of the window', () => {
+    const tests = filesBelow('test', isSource).filter((file) => file.startsWith('test/renderer/') && file.includes('.test.'));
+    expect(tests.length).toBeGreaterThan(20);
+    // A module that failed to load stays failed in its worker, for each later test file too.
+    expect(tests.filter((file) => !/^(?:\/\/.*\n)*import '\.\/page\.js';/.test(textAt(file)))).toEqual([]);
+  });
+
   test('every exemption is needed', () => {
     const unneeded = exemptions.filter(({ file, request }) => {
       const row = rowOf(file);

@@ -1,3 +1,4 @@
+import './page.js';
 import { describe, expect, test } from 'vitest';
 import { ansiRuns, commandOf } from '../../src/renderer/parts/Ansi.js';
 

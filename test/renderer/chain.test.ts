@@ -1,3 +1,4 @@
+import './page.js';
 import { describe, expect, test } from 'vitest';
 import { graphMarks } from '../../src/core/contract/index.js';
 import { branchesOf, filterRows, foldRows, linksOf, graphMarks as marksHere, rowsOfBranches, shapesOf } from '../../src/renderer/views/chain/rows.js';

@@ -1,3 +1,4 @@
+import './page.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { coalesced } from '../../src/renderer/state/coalesced.js';
 

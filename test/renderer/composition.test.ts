@@ -1,3 +1,4 @@
+import './page.js';
 import { expect, test } from 'vitest';
 import { keepCompositions } from '../../src/renderer/app/composition.js';
 

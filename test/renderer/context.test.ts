@@ -1,3 +1,4 @@
+import './page.js';
 import { describe, expect, test } from 'vitest';
 import { blockOfEntry, groupIntoBlocks, guessHeight, heightBefore } from '../../src/renderer/parts/blocks.js';
 import { promptOf, seamsOf, turnsOf } from '../../src/renderer/views/context/blocks.js';

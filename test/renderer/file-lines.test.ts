@@ -1,3 +1,4 @@
+import './page.js';
 import { diff } from '@codemirror/merge';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+import './page.js';
 import { describe, expect, test } from 'vitest';
 import type { EntryKey } from '../../src/core/contract/index.js';
 import { noChanges, partnerOf, planOf, withDraft, withDropped, withoutChanges } from '../../src/renderer/views/fork/plan.js';

@@ -1,4 +1,4 @@
-import './page';
+import './page.js';
 import { describe, expect, test } from 'vitest';
 import { modelField, modelsOf } from '../../src/renderer/forms/options';
 import { type FormField, type FormValues, findField, jsonIn, missingIn, numberIn, objectIn } from '../../src/renderer/state/forms';

@@ -1,3 +1,4 @@
+import './page.js';
 import { describe, expect, test } from 'vitest';
 import type { Agent, BoxEntry, ContextId, EntryKey, Timestamp } from '../../src/core/contract/index.js';
 import { textOfContent } from '../../src/renderer/parts/words';

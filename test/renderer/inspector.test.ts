@@ -1,3 +1,4 @@
+import './page.js';
 import { expect, test } from 'vitest';
 import { handedWords } from '../../src/renderer/views/inspector/CommitFacts';
 import { toolCounts } from '../../src/renderer/views/inspector/ContextSummary';

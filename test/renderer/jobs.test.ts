@@ -1,4 +1,4 @@
-import './page';
+import './page.js';
 import { describe, expect, test } from 'vitest';
 import type { ComposedMessage, ContextId, Job, JobEvent, Timestamp } from '../../src/core/contract/index.js';
 import { linesOfJob } from '../../src/renderer/state/jobs';

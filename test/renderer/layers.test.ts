@@ -1,3 +1,4 @@
+import './page.js';
 import { describe, expect, test } from 'vitest';
 import type { Timestamp } from '../../src/core/contract/index.js';
 import { divideLines, makeList } from '../../src/renderer/views/timeline/lines.js';

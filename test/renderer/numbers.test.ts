@@ -1,3 +1,4 @@
+import './page.js';
 import { describe, expect, test } from 'vitest';
 import { bytes, compact, day, duration, excerpt, firstLine, money, percent, plural, tokens, when } from '../../src/renderer/parts/numbers.js';
 

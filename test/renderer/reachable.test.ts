@@ -1,3 +1,4 @@
+import './page.js';
 import { expect, test } from 'vitest';
 import { contract } from '../../src/core/contract/index.js';
 import { filesBelow, isSource, textAt } from '../support/source.js';

@@ -1,3 +1,4 @@
+import './page.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContextId, EntryKey } from '../../src/core/contract/index.js';

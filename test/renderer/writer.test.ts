@@ -1,3 +1,4 @@
+import './page.js';
 import { expect, test } from 'vitest';
 import { defaultSender, runWords } from '../../src/renderer/views/timeline/space';
 
