@@ -8,8 +8,10 @@ import { type Hub, objectsAtOnce } from './hub.js';
 import { type SentObject, unpackObjects } from './parcel.js';
 import { fetchInParts } from './parts.js';
 
-/** Limits of objects fetched together, as neighbors are usually read next. The first fetch is small for the first view; later ones grow. */
+/** Limits of objects fetched together, as neighbors are usually read next. Fetches grow while reading goes on. */
 const neighborhood = { min: 32, max: 512, minBytes: 192 * 1024, maxBytes: 16 * 1024 * 1024, growth: 4 };
+/** The entries of the window's first view, and the most bytes of contents that are fetched for it with the first outlines. */
+const firstView = { entries: 60, maxBytes: 2 * 1024 * 1024 };
 /** Number of outlines that are fetched together, before and after the requested one. */
 const outlinesAround = 2_000;
 
@@ -35,9 +37,7 @@ export async function fetchFromHub(chain: WriteChain, hub: Hub, ref: ArtifactRef
   const no = artifacts.find(ref);
   // `storeFetched` has just stored it, or another call has fetched it.
   if (artifacts.stat(no).gone === undefined) return;
-  // The window's first view needs contents soon after the outlines.
-  const along = lastFetch.has(artifacts) ? [] : nextTo(chain, no);
-  if (await fetchOutlines(chain, hub, no, along)) return;
+  if (await fetchOutlines(chain, hub, no)) return;
   const early = ahead.get(artifacts);
   ahead.delete(artifacts);
   if (artifacts.stat(no).gone !== undefined) await fetchContents(chain, hub, ref, early);
@@ -46,13 +46,13 @@ export async function fetchFromHub(chain: WriteChain, hub: Hub, ref: ArtifactRef
 /** Packed contents that came with the first outlines of each project. They stay in memory until a read needs one. */
 const ahead = new WeakMap<ReadChain['artifacts'], { readonly asked: readonly Held[]; readonly packed: Uint8Array }>();
 
-/** The objects to fetch together: the given one and its neighbors. */
-function nextTo({ artifacts }: ReadChain, no: ArtifactNo): Held[] {
-  const { min, max, minBytes, maxBytes, growth } = neighborhood;
+/** The objects to fetch together: the given one and its neighbors, of which the first fetch takes `firstBytes`. */
+function nextTo({ artifacts }: ReadChain, no: ArtifactNo, firstBytes = neighborhood.minBytes): Held[] {
+  const { min, max, maxBytes, growth } = neighborhood;
   const last = lastFetch.get(artifacts);
   const continues = last !== undefined && no >= last.end && no <= last.end + last.count;
   const count = continues ? Math.min(max, last.count * growth) : min;
-  const bytes = continues ? Math.min(maxBytes, last.bytes * growth) : minBytes;
+  const bytes = continues ? Math.min(maxBytes, last.bytes * growth) : firstBytes;
   const near = artifacts.copies.evictedFrom(no, count, bytes);
   lastFetch.set(artifacts, { end: (near.at(-1)?.no ?? no) + 1, count, bytes });
   return near;
@@ -62,20 +62,21 @@ function nextTo({ artifacts }: ReadChain, no: ArtifactNo): Held[] {
 const askedAround = new WeakMap<ReadChain['artifacts'], Set<ArtifactNo>>();
 
 /** Fetches outlines around an object, into memory only, because nothing proves them. Returns whether the object got one. */
-async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo, along: readonly Held[]): Promise<boolean> {
+async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo): Promise<boolean> {
   const { db, project, artifacts, outlines } = chain;
   const asked = askedAround.get(artifacts) ?? new Set<ArtifactNo>();
   askedAround.set(artifacts, asked);
   if (asked.has(no)) return false;
   asked.add(no);
-  const wanted = db
-    .all<{ artifact: ArtifactNo; hash: Buffer; format: string }>(
-      `SELECT DISTINCT c.artifact, a.hash, c.format FROM artifact a JOIN commits c ON c.artifact = a.no
-        WHERE c.project = ? AND a.no BETWEEN ? AND ? AND a.gone = 'evicted' LIMIT ${2 * outlinesAround}`,
-      [project, no - outlinesAround, no + outlinesAround],
-    )
-    .filter(({ artifact, format }) => outlines.get(`${artifact}:${format}`) === undefined);
+  const around = db.all<Around>(
+    `SELECT DISTINCT c.artifact, a.hash, a.size, c.format, c.entries FROM artifact a JOIN commits c ON c.artifact = a.no
+      WHERE c.project = ? AND a.no BETWEEN ? AND ? AND a.gone = 'evicted' LIMIT ${2 * outlinesAround}`,
+    [project, no - outlinesAround, no + outlinesAround],
+  );
+  const wanted = around.filter(({ artifact, format }) => outlines.get(`${artifact}:${format}`) === undefined);
   if (!wanted.some(({ artifact }) => artifact === no)) return false;
+  // The window's first view needs contents soon after the outlines.
+  const along = lastFetch.has(artifacts) ? [] : nextTo(chain, no, bytesOfView(around, no));
   const contents = wanted.map(({ hash, format }) => [hash.toString('hex'), format] as const);
   const answer = await hub.outlines(contents, along.map(hexOf)).catch((error: unknown) => {
     // A hub that makes no outlines of a format has the contents.
@@ -92,6 +93,21 @@ async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo, along: 
     if (outline) outlines.set(`${artifact}:${format}`, outline, outline.entries.length + 1);
   }
   return wanted.some(({ artifact, format }) => artifact === no && outlines.get(`${artifact}:${format}`) !== undefined);
+}
+
+/** The contents of a commit that are only on the hub. */
+type Around = { readonly artifact: ArtifactNo; readonly hash: Buffer; readonly size: number; readonly format: string; readonly entries: number };
+
+/** The bytes of the contents, from this one on, that hold the entries of the first view. */
+function bytesOfView(around: readonly Around[], no: ArtifactNo): number {
+  let [bytes, left] = [0, firstView.entries];
+  for (const { artifact, size, entries } of around.toSorted((a, b) => a.artifact - b.artifact)) {
+    if (artifact < no) continue;
+    if (left <= 0 || bytes >= firstView.maxBytes) break;
+    bytes += size;
+    left -= entries;
+  }
+  return bytes;
 }
 
 const hexOf = ({ ref }: Held): string => ref.slice('blake3:'.length);

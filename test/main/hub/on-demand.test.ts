@@ -122,6 +122,19 @@ describe('a hub project that is open without a clone', () => {
     expect((await again.client.context.entries({ id, limit: 60 })).entries).toEqual(entries);
   });
 
+  test('[E36] the large contents of a first screen come with the outlines', async () => {
+    const mine = emptyChain();
+    let tip: string | null = null;
+    for (let n = 0; n < 4; n++) tip = commitText(mine, `${n} `.repeat(75_000), tip).id;
+    await push(mine, await hub.project('large-screen'));
+    const { client, line } = person();
+    await client.team.open({ hub: hub.address, project: 'large-screen', token: await readerOf('large-screen') });
+    line.calls = [];
+    await client.context.outline({ id: tip as never });
+    expect((await client.context.entries({ id: tip as never, limit: 60 })).entries).toHaveLength(4);
+    expect(line.calls).toEqual(['outlines']);
+  });
+
   test('[E36] contents that an engine did not store are fetched again', async () => {
     const mine = emptyChain();
     const { id } = commitText(mine, 'text '.repeat(1_000));
