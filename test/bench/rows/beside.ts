@@ -110,7 +110,7 @@ function sumsOfPeer(folder: string, home: string): ReturnType<typeof plain> | st
 function library(folder: string, { quick }: Run): Row[] {
   const root = builtRoot(folder);
   const at = mkdtempSync(join(folder, 'library-'));
-  const { bytes, compressed } = writeSessions(at, quick ? 2 : 35, (number) => sessionFile(20 * 1024 * 1024, 400 + number));
+  const { bytes, compressed } = writeSessions(at, quick ? 2 : 35, (number) => sessionFile((quick ? 10 : 20) * 1024 * 1024, 400 + number));
   const sums = sumsOfPeer(folder, at);
   const ms = medians<string>({ stemma: importing(root, at, at), ...(typeof sums !== 'string' && { ccusage: sums }) }, 3);
   const peakMegabytes = peakOfImport(root, join(at, 'peak'), join(at, '.claude'));
@@ -141,7 +141,7 @@ function library(folder: string, { quick }: Run): Row[] {
 function smallFiles(folder: string, { quick }: Run): Row[] {
   const root = builtRoot(folder);
   const at = mkdtempSync(join(folder, 'small-'));
-  const count = quick ? 300 : 5_000;
+  const count = quick ? 150 : 5_000;
   // 31 KB each, as in the target.
   const { bytes } = writeSessions(at, count, (number) => largeSession({ turns: number % 8 === 0 ? 4 : 3, calls: 5 }, number));
   const { stemma } = medians({ stemma: importing(root, at, at) }, quick ? 1 : 3);

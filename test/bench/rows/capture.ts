@@ -92,9 +92,9 @@ interface Idle {
   readonly turns: number;
 }
 
-/** `stemma capture` over idle sessions, for a minute; for three seconds with `quick`. */
+/** `stemma capture` over idle sessions, for a minute; for a second with `quick`. */
 function idle(folder: string, { row, files, turns: size }: Idle, { quick }: Run): Row[] {
-  const seconds = quick ? 3 : minute;
+  const seconds = quick ? 1 : minute;
   if (process.platform !== 'linux') return [{ ...row, ratio: undefined, note: 'it is read from /proc, which only Linux has' }];
   const root = builtRoot(folder);
   const at = mkdtempSync(join(folder, 'idle-'));
@@ -114,7 +114,7 @@ function idle(folder: string, { row, files, turns: size }: Idle, { quick }: Run)
   sleep(quick ? 1_500 : 8_000);
   // It has read the files, and has done the work that waits for idle time.
   for (let quiet = 0, last = ticks(), tries = 0; quiet < 3 && tries < maxTries; tries++) {
-    sleep(quick ? 700 : 5_000);
+    sleep(quick ? 400 : 5_000);
     quiet = ticks() - last < ticksPerSecond / 10 ? quiet + 1 : 0;
     last = ticks();
   }

@@ -115,7 +115,7 @@ function archive(folder: string, megabytes: number): string {
 }
 
 function documents(folder: string, kind: Kind | undefined, id: string, { quick }: Run): Row[] {
-  const [few, many] = quick ? [5, 20] : [40, 300];
+  const [few, many] = quick ? [3, 10] : [40, 300];
   const root = builtRoot(folder);
   const at = mkdtempSync(join(folder, 'documents-'));
   const make = (name: string, megabytes: number): string =>

@@ -219,8 +219,8 @@ const inMegabytes = (bytes: number): string => `${Math.round(bytes / megabyte)} 
 async function library(folder: string, { quick }: Run): Promise<Row[]> {
   const { bytes, atOnce, stored, parts, ...times } = await importing(
     folder,
-    { count: quick ? 3 : 35, size: 20 * megabyte },
-    { bare: idleThread, idleMs: quick ? 4_000 : 60_000 },
+    { count: quick ? 3 : 35, size: (quick ? 8 : 20) * megabyte },
+    { bare: idleThread, idleMs: quick ? 2_000 : 60_000 },
   );
   const { importMs, cpuGapMs, readMs, writeMs, idleGapMs } = times;
   const size = inMegabytes(bytes);
@@ -249,7 +249,7 @@ async function library(folder: string, { quick }: Run): Promise<Row[]> {
 }
 
 async function oneFile(folder: string, { quick }: Run): Promise<Row[]> {
-  const files = { count: 1, size: (quick ? 40 : 240) * megabyte };
+  const files = { count: 1, size: (quick ? 20 : 240) * megabyte };
   const { bytes, importMs, cpuGapMs, readMs, writeMs, bareThreadMs } = await importing(folder, files, { bare: computingThread, idleMs: 0 });
   const floor = { of: `a thread of the same process that computes for ${computedMs} ms meanwhile`, ratio: bareThreadMs };
   const row = { better: 'less', figures: { importMs, longestCpuMs: cpuGapMs, ...readFigures(readMs) } } as const;

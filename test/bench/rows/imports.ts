@@ -48,7 +48,7 @@ function importsOf(folder: string, format: ImportableFormat, { quick }: Run): Ro
   const at = mkdtempSync(join(folder, 'format-'));
   const files = [21, 22].map((seed) => {
     const file = join(at, `session-${seed}.${format.about.extension}`);
-    writeFileSync(file, fileOf(format, (quick ? 1 : 8) * 1024 * 1024, seed));
+    writeFileSync(file, fileOf(format, (quick ? 0.25 : 8) * 1024 * 1024, seed));
     return file;
   });
   const stored = openEngine(join(at, 'stored'));

@@ -54,7 +54,7 @@ function rebuilding(folder: string, { quick }: Run): Row[] {
   const rows: Pick<Row, 'id' | 'what' | 'must' | 'stretch' | 'better'>[] = [
     {
       id: 'T27',
-      what: `rebuild and prove the last of ${quick ? '120' : '1,000'} calls over JSON.parse + sha256 of its body`,
+      what: `rebuild and prove the last of ${quick ? '40' : '1,000'} calls over JSON.parse + sha256 of its body`,
       must: 2.5,
       stretch: 1.5,
       better: 'less',
@@ -62,7 +62,7 @@ function rebuilding(folder: string, { quick }: Run): Row[] {
     { id: 'T28', what: 'import with request records, MB/s over that of the same file without', must: 0.9, stretch: 1.2, better: 'more' },
   ];
   if (!hasAgent) return rows.map((row) => ({ ...row, ratio: undefined, note }));
-  const { transcript, bodies } = sessionOf(folder, quick ? 60 : 500);
+  const { transcript, bodies } = sessionOf(folder, quick ? 20 : 500);
   const engine = openEngine(join(folder, 'rebuilding'));
   importAll(engine.chain, [transcript]);
   const last = listRequests(engine.chain, {}).at(-1);
@@ -94,13 +94,13 @@ function rebuilding(folder: string, { quick }: Run): Row[] {
 function storing(folder: string, { quick }: Run): Row[] {
   const row = {
     id: 'W12',
-    what: `bytes stored for ${quick ? 80 : 240} calls, repacked, over the bytes of their bodies`,
+    what: `bytes stored for ${quick ? 40 : 240} calls, repacked, over the bytes of their bodies`,
     must: 1 / 80,
     stretch: 1 / 250,
     better: 'less',
   } as const;
   if (!hasAgent) return [{ ...row, ratio: undefined, note }];
-  const { transcript, bodies } = sessionOf(folder, quick ? 40 : 120);
+  const { transcript, bodies } = sessionOf(folder, quick ? 20 : 120);
   const sent = bodies.reduce((sum, file) => sum + statSync(file).size, 0);
   const weigh = (file: string, repacked: boolean): number => {
     const engine = scratchEngine(folder);
