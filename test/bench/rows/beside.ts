@@ -110,7 +110,7 @@ function sumsOfPeer(folder: string, home: string): ReturnType<typeof plain> | st
 function library(folder: string, { quick }: Run): Row[] {
   const root = builtRoot(folder);
   const at = mkdtempSync(join(folder, 'library-'));
-  const { bytes, compressed } = writeSessions(at, quick ? 2 : 35, (number) => sessionFile((quick ? 10 : 20) * 1024 * 1024, 400 + number));
+  const { bytes, compressed } = writeSessions(at, quick ? 2 : 35, (number) => sessionFile((quick ? 6 : 20) * 1024 * 1024, 400 + number));
   const sums = sumsOfPeer(folder, at);
   const ms = medians<string>({ stemma: importing(root, at, at), ...(typeof sums !== 'string' && { ccusage: sums }) }, 3);
   const peakMegabytes = peakOfImport(root, join(at, 'peak'), join(at, '.claude'));
