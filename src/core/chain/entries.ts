@@ -2,7 +2,7 @@ import { refOf } from '../artifacts/index.js';
 import { atOnce, type ContextId, type EntryKey } from '../base/index.js';
 import { type Entry, type Kind, kinds, type OutlineRow, type Stop } from '../contract/index.js';
 import { countTokens, type DeltaOutline, type ParsedDelta, type ParsedEntry, promptAt, storedElisions, toolClassOf } from '../formats/index.js';
-import { type EntryPlace, offer, type ReadChain, type Step } from './chain.js';
+import { type ContextRow, type EntryPlace, offer, type ReadChain, requireIdentity, type Step } from './chain.js';
 import { addEntries, type EntrySums, entrySumsOf, noEntries, stretchOf, summedContext } from './entry-sums.js';
 import { findCommit } from './find.js';
 import { encodedOutline, outlinesOf, readParsed } from './outline.js';
@@ -229,6 +229,12 @@ function* shownEntries(chain: ReadChain, places: readonly EntryPlace[]): Generat
 /** The visible entries of some commits in a row, as their context shows them. */
 export function stepsEntries(chain: ReadChain, steps: readonly Step[]): Entry[] {
   return [...shownEntries(chain, placedAlong(chain, steps, false))];
+}
+
+/** The visible entries of one commit, as a context that consists of it shows them. @throws CORRUPT as `requireIdentity` */
+export function deltaEntries(chain: ReadChain, row: ContextRow): Entry[] {
+  if (!row.intact) requireIdentity(row);
+  return stepsEntries(chain, [row]);
 }
 
 function entryAt(chain: ReadChain, place: EntryPlace, parsed: ParsedEntry): Entry {

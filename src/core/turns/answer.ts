@@ -3,6 +3,7 @@ import {
   appendedEntries,
   type ContextRow,
   commitAt,
+  deltaEntries,
   entries,
   type ForkInput,
   findChildren,
@@ -20,7 +21,6 @@ import { type ModelProvider, providerOf } from './providers.js';
 import { asked, recordedReplies, type Said, type TurnReply } from './reply.js';
 import { type ModelQuestion, questionOf as requestQuestion } from './request.js';
 import { keepReply } from './rerun.js';
-import { deltaEntries } from './turns.js';
 
 export interface Answering {
   /** The context to answer. It ends with a question. */

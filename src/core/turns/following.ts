@@ -1,7 +1,7 @@
 import { badRequest, type ContextId, toTimestamp } from '../base/index.js';
-import { type ContextRow, commonAncestor, findCommit, isAncestor, lineage, type ReadChain, tips } from '../chain/index.js';
+import { type ContextRow, commonAncestor, deltaEntries, findCommit, isAncestor, lineage, type ReadChain, tips } from '../chain/index.js';
 import type { Entry, Following, TurnRow } from '../contract/index.js';
-import { deltaEntries, listCommitTurns, ownInput } from './turns.js';
+import { listCommitTurns, ownInput } from './turns.js';
 
 /** A branch, the original that it follows, and the turns still to come. */
 export interface FollowingPlan {

@@ -91,13 +91,7 @@ export function stateAfter(
     },
     dropped: dropped.get(last) ?? null,
     openCalls: openAt(calls, last),
-    files: [...files].flatMap(([path, { touches }]) => {
-      const touched = firstAfter(touches, last);
-      const latest = touches[touched - 1];
-      return latest
-        ? [{ path, known: latest.known, touches: touched, last: { key: latest.key, how: latest.how, step: before + latest.step + 1 } }]
-        : [];
-    }),
+    files: filesAt(files, last, before),
     todos: todos[firstAfter(todos, last) - 1]?.list ?? [],
     ...(before > 0 && { before }),
   };
@@ -111,6 +105,19 @@ function openAt(calls: Tape['calls'], last: number): MomentState['openCalls'] {
     if (answered > last) open.push({ key, toolCallId, toolName });
   }
   return open;
+}
+
+/** The files that steps had touched by a step. They are in the order of their first touches. */
+function filesAt(files: Tape['files'], last: number, before: number): MomentState['files'] {
+  const listed: MomentState['files'] = [];
+  for (const [path, { touches }] of files) {
+    const touched = firstAfter(touches, last);
+    const latest = touches[touched - 1];
+    if (!latest) break;
+    latest.row ??= { path, known: latest.known, touches: touched, last: { key: latest.key, how: latest.how, step: before + latest.step + 1 } };
+    listed.push(latest.row);
+  }
+  return listed;
 }
 
 function fileAfter(chain: ReadChain, { files }: Tape, count: number, path: string): KnownFile | undefined {

@@ -1,8 +1,8 @@
 import type { ContextId } from '../base/index.js';
-import type { ReadChain } from '../chain/index.js';
+import { deltaEntries, type ReadChain } from '../chain/index.js';
 import type { Reproduced, RequestRow } from '../contract/index.js';
 import { getRequest, listRequests } from '../requests/index.js';
-import { commitOfTurn, deltaEntries } from './turns.js';
+import { commitOfTurn } from './turns.js';
 
 const worstFirst = ['rebuilt', 'recorded', 'digest'] as const;
 

@@ -1,5 +1,5 @@
 import { badRequest, type ContextId } from '../base/index.js';
-import { type ContextRow, contextEntries, type ForkInput, findCommit, fork, type ReadChain, type WriteChain } from '../chain/index.js';
+import { type ContextRow, contextEntries, deltaEntries, type ForkInput, findCommit, fork, type ReadChain, type WriteChain } from '../chain/index.js';
 import type { Edit, Entry, InputOf, ReplyPart } from '../contract/index.js';
 import type { WritableEntry } from '../formats/index.js';
 import { recordOwnRun } from '../requests/index.js';
@@ -7,7 +7,7 @@ import { type ModelProvider, providerOf } from './providers.js';
 import type { Questions } from './questions.js';
 import { asked, recordedReplies, type Said, shownEntry, type TurnReply } from './reply.js';
 import type { ModelQuestion } from './request.js';
-import { deltaEntries, ownInput } from './turns.js';
+import { ownInput } from './turns.js';
 
 interface Rerun extends InputOf<'turn.rerun'> {
   /** Called in the transaction that commits a reply. */

@@ -1,12 +1,12 @@
 import { type ContextId, defined, orUndefined } from '../base/index.js';
-import { type ContextRow, findCommit, type ReadChain, readParsed } from '../chain/index.js';
+import { type ContextRow, deltaEntries, findCommit, type ReadChain, readParsed } from '../chain/index.js';
 import type { Entry, RowFacts } from '../contract/index.js';
 import { turnsOfCommits } from '../handover/index.js';
 import { listRequests, ownSpans } from '../requests/index.js';
 import { callsIn, costsAt, lastedIn, lastModels } from '../usage/index.js';
 import { type LineChanges, touchOf } from './files.js';
 import { resultsIn } from './reply.js';
-import { deltaEntries, sumOf } from './turns.js';
+import { sumOf } from './turns.js';
 
 /** Facts about the commits in view, beyond their rows: it reads their content. Commits whose content is damaged or gone are omitted. */
 export function rowFacts(chain: ReadChain, ids: readonly ContextId[]): RowFacts[] {

@@ -1,9 +1,9 @@
 import { badRequest, type ContextId, type EntryKey, notFound } from '../base/index.js';
-import { type ContextRow, commitAt, findCommit, kept, type ReadChain, stretchOf, summedContext } from '../chain/index.js';
+import { type ContextRow, commitAt, deltaEntries, findCommit, kept, type ReadChain, stretchOf, summedContext } from '../chain/index.js';
 import type { Entry, InputOf, KnownFile, MomentState, ReplayStep, TurnRow } from '../contract/index.js';
 import { isTurn, turnSumsOf } from '../usage/index.js';
 import { type Recording, recordingOf, stateAfter, taped } from './recording.js';
-import { deltaEntries, listLastTurns, listTurns } from './turns.js';
+import { listLastTurns, listTurns } from './turns.js';
 import { turnsIn, turnsTo } from './turns-along.js';
 
 /** A moment of a chain: after an entry, after a number of steps, or at its end. */

@@ -1,5 +1,5 @@
 import { badRequest, type CommitSeq, type ContextId, isObject, type Json, notFound, toTimestamp } from '../base/index.js';
-import { type ContextRow, commitAt, contextSize, entries, findCommit, type ReadChain, resolve, type Step, turnPartsAt } from '../chain/index.js';
+import { type ContextRow, commitAt, contextSize, deltaEntries, findCommit, type ReadChain, resolve, type Step, turnPartsAt } from '../chain/index.js';
 import { type Entry, kinds, type Turn, type TurnCall, type TurnRow } from '../contract/index.js';
 import { type OutlineEntry, promptAt } from '../formats/index.js';
 import { agentNamed, type AgentTurnRow as CardTurn, newestCommitOf, turnNamed, turnsOfCommits } from '../handover/index.js';
@@ -162,9 +162,6 @@ function cardTrigger(steps: readonly OutlineEntry[]): TurnRow['trigger'] {
   const asked = steps.find(({ role, kind }) => role === 'user' && kind === 'text');
   return asked ? { kind: 'prompt', key: asked.key, text: asked.head ?? null } : { kind: 'continuation', key: null, text: null };
 }
-
-/** The commit's own entries, as its context shows them. */
-export const deltaEntries = (chain: ReadChain, row: ContextRow): Entry[] => entries(chain, { id: row.id, stop: row.id }).entries;
 
 /**
  * A turn with its input, output, tool calls, usage and cost. Unrecorded values are null. `turnId` is a commit or an agent turn.

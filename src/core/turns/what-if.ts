@@ -1,5 +1,5 @@
 import type { ContextId, Json } from '../base/index.js';
-import { type ContextRow, contextEntries, entries, findCommit, type ReadChain, type WriteChain, writable } from '../chain/index.js';
+import { type ContextRow, contextEntries, deltaEntries, entries, findCommit, type ReadChain, type WriteChain, writable } from '../chain/index.js';
 import type { Divergence, DivergenceLimit, Entry, EntryDraft, InputOf, TurnRow, WhatIfPart, WhatIfResult } from '../contract/index.js';
 import { changedFields } from '../diff/index.js';
 import type { WritableEntry } from '../formats/index.js';
@@ -8,7 +8,7 @@ import { type ModelProvider, providerOf } from './providers.js';
 import type { Questions } from './questions.js';
 import { asked, callName, recordedReplies, type Said, type TurnReply } from './reply.js';
 import { keepReply, reasonOf, stopping } from './rerun.js';
-import { deltaEntries, ownInput } from './turns.js';
+import { ownInput } from './turns.js';
 
 /** A turn to run: the prompt, and the recorded reply. */
 interface Step {
