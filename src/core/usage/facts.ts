@@ -1,7 +1,8 @@
+import { onceFor } from '../base/index.js';
 import type { ContextRow, ReadChain, WriteChain } from '../chain/index.js';
 import type { CallCount, CallTokens } from '../formats/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
-import { type NumberOfName, nameIn, numberNames, numbersOf } from './names.js';
+import { nameIn, numberNames, numbersOf } from './names.js';
 import type { CallRow } from './rows.js';
 import { settleTotals, storeTotal } from './totals.js';
 
@@ -14,12 +15,13 @@ export interface CountedCommit {
 /** Finds what a call costs, and whether one of its counts or dates cannot be right. */
 export type Pricer = (call: Pick<CallRow, keyof CallTokens | 'model' | 'at' | 'terms' | 'windowTokens' | 'flaw'>) => Pick<CallRow, 'cost' | 'flaw'>;
 
-/** Columns with the same value for a whole batch of calls, and columns with a value for each call. */
-const shared = ['project', 'session', 'agent', 'subagent'];
-const own =
-  'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does, replayed, windowLimit, windowTokens, terms, cost, priced'.split(
-    ', ',
-  );
+/** The columns that a call is stored with. The first ones name its session and agent. */
+const owned = ['project', 'session', 'agent', 'subagent'];
+const columns = [
+  ...owned,
+  ...'call, context, key, model, at, endedAt, askedAt, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw, prompt, does'.split(', '),
+  ...'replayed, windowLimit, windowTokens, terms, cost, priced'.split(', '),
+];
 
 const counted = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'];
 /** Keeps the larger of two counts of one call, because the smaller count was written earlier. So the order of imports does not matter. */
@@ -34,15 +36,13 @@ const hasChanged = Object.entries(joined)
   .join(' OR ');
 const contradiction = ['input', 'cacheRead', 'cacheWrite'].map((name) => `${name} <> excluded.${name}`).join(' OR ');
 
-/** The number of calls per INSERT. Each bound value costs time, so a few large statements that bind shared values once are cheaper. */
+/** The most calls per INSERT, a power of two. A call for itself costs more, and each number of calls is a statement of its own to prepare. */
 const callsPerInsert = 32;
+const rowOfColumns = `(${columns.map(() => '?').join(', ')})`;
 const insertCalls = (calls: number, otherwise = ''): string => /* sql */ `
-INSERT ${otherwise} INTO usageCall (${[...shared, ...own].join(', ')})
-SELECT shared.*, own.* FROM (VALUES (?, ?, ?, ?)) shared CROSS JOIN (VALUES ${Array(calls)
-  .fill(`(${own.map(() => '?').join(', ')})`)
-  .join(', ')}) own WHERE true`;
+INSERT ${otherwise} INTO usageCall (${columns.join(', ')}) VALUES ${Array(calls).fill(rowOfColumns).join(', ')}`;
 /** Calls that are known, or that a column refuses, are left out: SQLite keeps a copy of each page that a statement changes which may fail. */
-const insertSome = Array.from({ length: callsPerInsert + 1 }, (_, calls) => insertCalls(calls, 'OR IGNORE'));
+const insertSome = onceFor((calls: number) => insertCalls(calls, 'OR IGNORE'));
 const joinOne = /* sql */ `${insertCalls(1)}
 ON CONFLICT (project, call) DO UPDATE SET ${Object.entries(joined)
   .map(([name, value]) => `${name} = ${value}`)
@@ -60,13 +60,11 @@ export function parseTemplate(template: string): { readonly agent: string; reado
   return slash < 0 ? { agent: template, subagent: '' } : { agent: template.slice(0, slash), subagent: template.slice(slash + 1) || 'agent' };
 }
 
-/** A call to store. One statement stores calls of the same session and agent. */
-interface NewCall {
-  readonly call: CallCount;
-  readonly sum: Sum;
-  readonly cost: number | null;
-  /** The values of `own`. */
-  readonly values: readonly (string | number | null)[];
+/** Calls of one session and agent to store. */
+interface Batch {
+  readonly calls: { readonly call: CallCount; readonly sum: Sum; readonly cost: number | null }[];
+  /** The values of `columns`, call after call. */
+  readonly values: (string | number | null)[];
 }
 
 /** Stores the calls of commits. Call it inside a transaction. A known call is not counted again. Without `price`, they are priced later. */
@@ -75,11 +73,11 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>,
   const stale = new Set<string>();
   /** The sessions with an agent's own sum, which may come after all calls that it covers. */
   const summed = new Set<string>();
-  let batch: NewCall[] = [];
+  let batch: Batch = { calls: [], values: [] };
   const numbered = numberNames(chain);
   const flush = (): void => {
-    insert(chain, batch, stale, numbered);
-    batch = [];
+    insert(chain, batch, stale);
+    batch = { calls: [], values: [] };
   };
   let sum: Sum | undefined;
   for (const { row, calls } of commits) {
@@ -100,9 +98,10 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>,
       const model = call.model ?? '';
       const quarter = Math.trunc(at / quarterMs);
       if (sum?.model !== model || sum.quarter !== quarter) sum = sumAt(added, { session, agent, subagent, model, quarter });
-      const values = [call.id, row.seq, call.key, numbered(call.model), at, endedAt, parseTime(call.askedAt)];
-      const cost = pushFacts(values, call, at, price);
-      if (batch.push({ call, sum, cost, values }) === callsPerInsert) flush();
+      batch.values.push(chain.project, numbered(session), numbered(agent), numbered(subagent));
+      batch.values.push(call.id, row.seq, call.key, numbered(call.model), at, endedAt, parseTime(call.askedAt));
+      batch.calls.push({ call, sum, cost: pushFacts(batch.values, call, at, price) });
+      if (batch.calls.length === callsPerInsert) flush();
     }
   }
   flush();
@@ -115,7 +114,7 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>,
 /** Adds the rest of a call's values. Returns its cost, if it is known. */
 function pushFacts(values: (string | number | null)[], call: CallCount, at: number, price: Pricer | undefined): number | null {
   const { model, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, prompt = null, does = null, limit = null } = call;
-  const [found = null, windowTokens = null] = [call.flaw, call.window];
+  const { flaw: found = null, window: windowTokens = null } = call;
   const terms = call.terms ? JSON.stringify(call.terms) : null;
   const priced = price?.({ model, at, input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, terms, windowTokens, flaw: found });
   const { cost = null, flaw = found } = priced ?? {};
@@ -125,33 +124,36 @@ function pushFacts(values: (string | number | null)[], call: CallCount, at: numb
 }
 
 /**
- * Stores calls. A batch of new calls adds to the sums. Otherwise, a call may be a copy of a call in an earlier commit: the copy is recorded, and the
- * sums of its session become stale.
+ * Stores calls. New calls add to the sums. Otherwise, a call may be a copy of a call in an earlier commit: the copy is recorded, and the sums of its
+ * session become stale.
  */
-function insert(chain: WriteChain, batch: readonly NewCall[], stale: Set<string>, numbered: NumberOfName): void {
-  const first = batch[0]?.sum;
-  if (!first) return;
-  const owner = [first.session, first.agent, first.subagent].map(numbered);
-  const common = [chain.project, ...owner];
-  const all = batch.flatMap(({ values }) => values);
-  if (chain.db.run(insertSome[batch.length] as string, common, all).changes === batch.length) {
-    for (const { call, sum, cost } of batch) if (!call.replayed) addCall(sum, call, cost);
-    return;
+function insert(chain: WriteChain, { calls, values }: Batch, stale: Set<string>): void {
+  let size = callsPerInsert;
+  for (let from = 0; from < calls.length; from += size) {
+    while (size > calls.length - from) size /= 2;
+    const some = calls.slice(from, from + size);
+    const given = values.slice(from * columns.length, (from + size) * columns.length);
+    if (chain.db.run(insertSome(size), given).changes < size)
+      for (const [at, { call, sum }] of some.entries()) join(chain, call, sum, given.slice(at * columns.length, (at + 1) * columns.length), stale);
+    else for (const { call, sum, cost } of some) if (!call.replayed) addCall(sum, call, cost);
   }
-  stale.add(first.session);
-  for (const { call, values } of batch) {
-    const [, context = null, key = null, , when = null] = values;
-    const row = chain.db.one<Stored>(joinOne, common, values);
-    if (row && row.priced === null) stale.add(row.session);
-    if (!row || row.context === context) continue;
-    const isOwner = row.replayed !== null && !call.replayed;
-    if (isOwner) {
-      stale.add(row.session);
-      chain.db.run(takeOver, owner, [context, key, when, row.no]);
-    }
-    const copy = isOwner ? [row.context, row.no, row.key] : [context, row.no, call.key];
-    chain.db.run('INSERT OR IGNORE INTO usageCopy (context, call, key) VALUES (?, ?, ?)', ...copy);
+}
+
+/** Stores a call that may be known. */
+function join(chain: WriteChain, call: CallCount, { session }: Sum, values: Batch['values'], stale: Set<string>): void {
+  stale.add(session);
+  const [, ...owner] = values.slice(0, owned.length);
+  const [, context = null, key = null, , when = null] = values.slice(owned.length);
+  const row = chain.db.one<Stored>(joinOne, values);
+  if (row && row.priced === null) stale.add(row.session);
+  if (!row || row.context === context) return;
+  const isOwner = row.replayed !== null && !call.replayed;
+  if (isOwner) {
+    stale.add(row.session);
+    chain.db.run(takeOver, owner, [context, key, when, row.no]);
   }
+  const copy = isOwner ? [row.context, row.no, row.key] : [context, row.no, call.key];
+  chain.db.run('INSERT OR IGNORE INTO usageCopy (context, call, key) VALUES (?, ?, ?)', ...copy);
 }
 
 /** A call that is stored already. */

@@ -39,17 +39,16 @@ export function costOf(chain: ReadChain, call: Counted, settings = readUsageSett
   const { input, cacheRead, cacheWrite, cacheWrite1h, output } = call;
   if (!rates || input === null) return null;
   const longWrites = Math.min(cacheWrite1h ?? 0, cacheWrite ?? 0);
-  const parts = [
-    input * rates.input,
-    (cacheRead ?? 0) * rates.cacheRead,
-    ((cacheWrite ?? 0) - longWrites) * rates.cacheWrite,
-    longWrites * rates.cacheWrite1h,
-    (output ?? 0) * rates.output,
-  ];
+  const tokens =
+    input * rates.input +
+    (cacheRead ?? 0) * rates.cacheRead +
+    ((cacheWrite ?? 0) - longWrites) * rates.cacheWrite +
+    longWrites * rates.cacheWrite1h +
+    (output ?? 0) * rates.output;
   const terms = termsOf(call);
   const model = call.model ?? '';
   const fees = rates.webSearch === undefined ? feesOf(model, terms) : rates.webSearch * (terms.serverTools?.webSearch ?? 0);
-  return (parts.reduce((sum, part) => sum + part, 0) / million) * factorOf(model, terms) + fees;
+  return (tokens / million) * factorOf(model, terms) + fees;
 }
 
 /** The prices of a call's model at its time. Undefined for an unknown model, and for a call older than its model. */
@@ -107,11 +106,12 @@ const maxKnown = 20_000;
 function pricesOf(model: string, at: number): ModelPrice | undefined {
   if (!list) return undefined;
   const name = `${model} ${Math.floor(at / hourMs)}`;
-  if (!known.has(name)) {
-    if (known.size >= maxKnown) known.clear();
-    known.set(name, lookUp(list, model, new Date(at)));
-  }
-  return known.get(name);
+  const price = known.get(name);
+  if (price || known.has(name)) return price;
+  if (known.size >= maxKnown) known.clear();
+  const found = lookUp(list, model, new Date(at));
+  known.set(name, found);
+  return found;
 }
 
 /**
@@ -240,7 +240,9 @@ function storePrices(chain: WriteChain, calls: readonly PricedCall[], settings: 
   }
 }
 
-const pricedAs = (chain: ReadChain, call: Parameters<Pricer>[0], settings: UsageSettings): ReturnType<Pricer> => ({
-  cost: costOf(chain, call, settings),
-  flaw: call.flaw ?? (call.model !== null && predates(call.model, call.at) ? 'the call is dated before its model' : null),
-});
+function pricedAs(chain: ReadChain, call: Parameters<Pricer>[0], settings: UsageSettings): ReturnType<Pricer> {
+  const cost = costOf(chain, call, settings);
+  // Such a call has no price.
+  const isEarly = cost === null && call.model !== null && predates(call.model, call.at);
+  return { cost, flaw: call.flaw ?? (isEarly ? 'the call is dated before its model' : null) };
+}

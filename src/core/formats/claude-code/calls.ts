@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
-import type { Mutable, ParsedEntry } from '../format.js';
+import { defined, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import type { ParsedEntry } from '../format.js';
 import {
   type AgentTotal,
   besidePrefix,
@@ -45,29 +45,30 @@ export function countsOfUsage(usage: Json | undefined): CallTokens & { readonly 
 export const isFinalMessage = (message: Json | undefined): boolean => isObject(message) && message.stop_reason !== null;
 
 /** The uses of tools that the provider ran: `web_search_requests` as `webSearch`. */
-function serverToolsIn(given: JsonObject): Record<string, number> | undefined {
-  const uses = Object.entries(isObject(given.server_tool_use) ? given.server_tool_use : {}).flatMap(([name, count]) => {
-    const tool = name.replace(/_requests$/, '').replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-    return isCount(count) && count > 0 ? [[tool, count] as const] : [];
-  });
-  return uses.length > 0 ? Object.fromEntries(uses) : undefined;
+function serverToolsIn(given: Json | undefined): Record<string, number> | undefined {
+  if (!isObject(given)) return undefined;
+  const uses = Object.entries(given).filter((use): use is [string, number] => isCount(use[1]) && use[1] > 0);
+  const toolOf = (name: string): string => name.replace(/_requests$/, '').replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return uses.length > 0 ? Object.fromEntries(uses.map(([name, count]) => [toolOf(name), count])) : undefined;
 }
 
-/** Names of places that have no price of their own. */
+/** The speed and the tier that have no price of their own, and names of such places. */
+const usualSpeeds: ReadonlySet<string> = new Set(['standard']);
 const usualPlaces: ReadonlySet<string> = new Set(['', 'global', 'not_available']);
 
 /** What the price of a reply depends on beside its tokens. Standard speed, tier and place are left out. */
 function termsIn(usage: Json | undefined): CallTerms | undefined {
   if (!isObject(usage)) return undefined;
-  const [speed, tier, geo] = [stringAt(usage, 'speed'), stringAt(usage, 'service_tier'), stringAt(usage, 'inference_geo')];
-  const terms: Mutable<CallTerms> = {};
-  if (speed !== undefined && speed !== 'standard') terms.speed = speed;
-  if (tier !== undefined && tier !== 'standard') terms.tier = tier;
-  if (geo !== undefined && !usualPlaces.has(geo)) terms.geo = geo;
-  const serverTools = serverToolsIn(usage);
-  if (serverTools) terms.serverTools = serverTools;
-  return Object.keys(terms).length > 0 ? terms : undefined;
+  const speed = unusual(usage.speed, usualSpeeds);
+  const tier = unusual(usage.service_tier, usualSpeeds);
+  const geo = unusual(usage.inference_geo, usualPlaces);
+  const serverTools = serverToolsIn(usage.server_tool_use);
+  if (speed === undefined && tier === undefined && geo === undefined && !serverTools) return undefined;
+  return defined({ speed, tier, geo, serverTools });
 }
+
+const unusual = (value: Json | undefined, usual: ReadonlySet<string>): string | undefined =>
+  typeof value === 'string' && !usual.has(value) ? value : undefined;
 
 /** The steps in which the provider made a reply. */
 const stepsIn = (usage: Json | undefined): readonly JsonObject[] =>
@@ -96,7 +97,7 @@ function besidesOf(record: JsonObject, first: ParsedEntry): CallPart[] | undefin
     const id = `${besidePrefix}${prompt}:${messageIdOf(record) ?? first.key}:${at}`;
     const model = stringAt(step, 'model') ?? stringAt(isAdvisor ? record : message, isAdvisor ? 'advisorModel' : 'model') ?? null;
     const terms = isAdvisor ? { ...termsIn(step), advisor: true as const } : termsIn({ ...speedOf(message.usage), ...step });
-    return [{ at: first.at, prompt, reply: { id, key: first.key, model, ...countsOfUsage(step), terms, isFinal: true } }];
+    return [{ at: first.at, prompt, isFinal: true, reply: { id, key: first.key, model, ...countsOfUsage(step), terms } }];
   });
 }
 
@@ -122,7 +123,7 @@ function added(one: CallPart, other: CallPart): CallPart {
   const plus = (x: number | null | undefined, y: number | null | undefined): number | null => (x == null && y == null ? null : (x ?? 0) + (y ?? 0));
   const counts = Object.fromEntries(countNames.map((name) => [name, plus(a[name], b[name])])) as unknown as CallTokens;
   const total = { cost: plus(a.total?.cost, b.total?.cost), webSearch: plus(a.total?.webSearch, b.total?.webSearch) };
-  return { reply: { ...a, ...counts, total } };
+  return { isFinal: true, reply: { ...a, ...counts, total } };
 }
 const countNames = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', 'reasoning'] as const;
 
@@ -154,30 +155,37 @@ const numberAt = (value: JsonObject, name: string): number | null => (typeof val
 
 function totalPart(model: string, counts: CallTokens, total: AgentTotal): CallPart {
   const id = `total:${model}`;
-  return { reply: { id, key: id as ParsedEntry['key'], model, ...counts, isFinal: true, total } };
+  return { isFinal: true, reply: { id, key: id as ParsedEntry['key'], model, ...counts, total } };
 }
 
-/** The facts of one record about calls. `entries` are the entries of the record. */
+/** The facts of one record about calls. `entries` are the entries of the record. Most records are replies, so their members are named one by one. */
 export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]): CallPart | undefined {
   if (record.type === 'cost-state' || record.type === 'result') return allTotalsIn(record);
   if (record.type !== 'assistant') return partOfEntries(entries);
   const first = entries.find((entry) => !isHidden(entry));
-  const model = stringAt(record.message, 'model');
-  if (!first || model === syntheticModel) return undefined;
   const message = isObject(record.message) ? record.message : {};
+  const { id, model, usage } = message;
+  if (!first || model === syntheticModel) return undefined;
+  const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw } = countsOfUsage(usage);
   return {
     at: first.at,
     others: besidesOf(record, first),
+    isFinal: isFinalMessage(message),
     reply: {
-      id: messageIdOf(record) ?? first.key,
+      id: typeof id === 'string' ? id : first.key,
       key: first.key,
-      model: model ?? null,
-      isFinal: isFinalMessage(message),
+      model: typeof model === 'string' ? model : null,
+      input,
+      cacheRead,
+      cacheWrite,
+      cacheWrite1h,
+      output,
+      reasoning,
+      flaw,
       does: doesOf(entries),
-      ...countsOfUsage(message.usage),
-      ...(isObject(record.forkedFrom) && { replayed: true }),
-      window: windowIn(message.usage),
-      terms: termsIn(message.usage),
+      replayed: isObject(record.forkedFrom) ? true : undefined,
+      window: windowIn(usage),
+      terms: termsIn(usage),
     },
   };
 }

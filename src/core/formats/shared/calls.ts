@@ -66,15 +66,15 @@ export interface CallTerms {
   readonly advisor?: true;
 }
 
-/** The facts of one record about a call. `isFinal`: the record was written after the reply had ended. */
-export interface CallRecord extends Omit<CallCount, 'at' | 'endedAt' | 'askedAt' | 'prompt'> {
-  readonly isFinal: boolean;
-}
+/** The facts of one record about a call. */
+type CallRecord = Omit<CallCount, 'at' | 'endedAt' | 'askedAt' | 'prompt'>;
 
 /** One record of a delta: part of a reply, or something before or between replies. */
 export interface CallPart {
   readonly at?: Timestamp | undefined;
   readonly reply?: CallRecord | undefined;
+  /** Set if the record was written after the reply had ended. */
+  readonly isFinal?: boolean | undefined;
   /** With a reply, what the call was for; otherwise the prompt of the next call. */
   readonly prompt?: string | undefined;
   /** Further calls of which the same record tells. */
@@ -92,7 +92,7 @@ export function joinCalls(parts: Iterable<CallPart | undefined>): CallCount[] {
   for (const part of parts) {
     if (!part) continue;
     if (part.others) for (const call of joinCalls(part.others)) calls.set(call.id, { call, first: call.output, isFinal: true });
-    const { at, reply, prompt: text } = part;
+    const { at, reply, prompt: text, isFinal = false } = part;
     if (!reply) {
       askedAt = at ?? askedAt;
       prompt = text ?? prompt;
@@ -100,11 +100,10 @@ export function joinCalls(parts: Iterable<CallPart | undefined>): CallCount[] {
     }
     const known = calls.get(reply.id);
     if (known) {
-      addPart(known, reply, at);
+      addPart(known, reply, at, isFinal);
       continue;
     }
-    const { isFinal, ...about } = reply;
-    calls.set(reply.id, { call: { ...about, at, endedAt: at, askedAt, prompt: text ?? prompt }, first: reply.output, isFinal });
+    calls.set(reply.id, { call: { ...reply, at, endedAt: at, askedAt, prompt: text ?? prompt }, first: reply.output, isFinal });
     if (text === undefined) prompt = undefined;
   }
   return Array.from(calls.values(), ({ call, isFinal }) => {
@@ -127,9 +126,9 @@ interface Joining {
 }
 
 /** Adds a further record of a reply. The fields are assigned: every line of a transcript comes through here. */
-function addPart(known: Joining, reply: CallRecord, at: Timestamp | undefined): void {
+function addPart(known: Joining, reply: CallRecord, at: Timestamp | undefined, isFinal: boolean): void {
   const { call } = known;
-  if (reply.isFinal || !known.isFinal) {
+  if (isFinal || !known.isFinal) {
     call.input = reply.input;
     call.cacheRead = reply.cacheRead;
     call.cacheWrite = reply.cacheWrite;
@@ -140,7 +139,7 @@ function addPart(known: Joining, reply: CallRecord, at: Timestamp | undefined): 
     call.terms = reply.terms ?? call.terms;
     call.total = reply.total ?? call.total;
   }
-  known.isFinal ||= reply.isFinal || (reply.output ?? 0) > (known.first ?? 0);
+  known.isFinal ||= isFinal || (reply.output ?? 0) > (known.first ?? 0);
   call.model ??= reply.model;
   call.endedAt = at ?? call.endedAt;
   call.does ??= reply.does;

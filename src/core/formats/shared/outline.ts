@@ -124,11 +124,17 @@ function countsWithEnds(counted: readonly OutlineEntry[]): Omit<OutlinePart, 'en
 export function outlinePart(parsed: Pick<ParsedDelta, 'entries' | 'elisions'>, call?: CallPart): OutlinePart | undefined {
   const { entries, elisions } = outlineOfParsed(parsed);
   if (entries.length === 0 && elisions.length === 0 && !call) return undefined;
+  const { messages, tokens, errors, first, last } = countsWithEnds(entries);
   return {
-    ...(call && { call }),
-    entriesJson: JSON.stringify(entries.map(stored)).slice(1, -1),
+    call,
+    entriesJson: entries.length > 0 ? JSON.stringify(entries.map(stored)).slice(1, -1) : '',
     elisionsJson: elisions.length > 0 ? JSON.stringify(elisions).slice(1, -1) : '',
-    ...countsWithEnds(entries),
+    messages,
+    tokens,
+    errors,
+    entries: entries.length,
+    first,
+    last,
   };
 }
 

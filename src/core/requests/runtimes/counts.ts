@@ -93,7 +93,7 @@ function countsAt({ key, at, usage, messageId, ...entry }: ParsedEntry, prefix =
   if (!usage) return [];
   const { isCopy: _, ...counts }: TokenUsage = usage;
   const id = `${prefix}${messageId ?? recordId(key)}`;
-  return [{ at, reply: { id, key, model: answeringModel({ key, ...entry }), ...replyCounts(counts), isFinal: true } }];
+  return [{ at, isFinal: true, reply: { id, key, model: answeringModel({ key, ...entry }), ...replyCounts(counts) } }];
 }
 
 function answersOf({ format, type, bytes, before }: CountedDelta, all: readonly ParsedEntry[]): readonly CallCount[] {
@@ -110,7 +110,7 @@ function answersOf({ format, type, bytes, before }: CountedDelta, all: readonly 
       if (!isReply(entry)) return type === 'compaction' ? [] : [partOfEntries([entry]) ?? []].flat();
       const id = entry.messageId ?? recordId(entry.key);
       const does = doesOf([entry]);
-      const common = { id, key: entry.key, model: answeringModel(entry), isFinal: false, does };
+      const common = { id, key: entry.key, model: answeringModel(entry), does };
       // A later record of a reply may have its counts.
       const isCountedHere = entry.usage !== undefined && !isHidden(entry);
       if (seen.get(id) && !isCountedHere) return [{ at: entry.at, reply: { ...common, ...noCounts } }];
@@ -119,7 +119,7 @@ function answersOf({ format, type, bytes, before }: CountedDelta, all: readonly 
       seen.set(id, isCall);
       if (!isCall) return [];
       const isFinal = !isInterrupted(entry) || isEmpty(entry);
-      return [{ at: answer.at ?? entry.at, reply: { ...common, ...replyCounts(answer.usage), model: answer.model, isFinal } }];
+      return [{ at: answer.at ?? entry.at, isFinal, reply: { ...common, ...replyCounts(answer.usage), model: answer.model } }];
     }),
   );
 }

@@ -97,11 +97,11 @@ export function callsOfRollout(delta: Delta): readonly CallCount[] {
     const reply = replyAt.get(entry);
     const { messageId, key, at } = entry;
     const common = { id: messageId ?? recordId(key), key, model: answeringModel(entry), does: doesOf([entry]) };
-    if (!reply) return [{ at, reply: { ...common, ...noCounts, isFinal: false } }];
+    if (!reply) return [{ at, reply: { ...common, ...noCounts } }];
     const { state, replayed, limit } = reply;
     const counts = replyCounts(reply.usage ?? unknownUsage);
     const model = state.model ?? common.model;
-    return [{ at, reply: { ...common, ...counts, isFinal: true, model, limit, terms: termsOf(reply), ...(replayed && { replayed }) } }];
+    return [{ at, isFinal: true, reply: { ...common, ...counts, model, limit, terms: termsOf(reply), ...(replayed && { replayed }) } }];
   });
   return joinCalls([...late, ...parts, ...beside.flatMap((part) => [{ prompt: notRecorded }, part])]);
 }
@@ -139,7 +139,7 @@ function readReplies(delta: Delta) {
     const place = entries.findLast(({ raw }) => (raw?.start ?? 0) < line.raw.start) ?? entries[0];
     const key = place?.key ?? (`${id}.0` as ParsedEntry['key']);
     const replayed = isReplayed(origin, turn, turnAt);
-    return { at: line.at, reply: { id, key, model, ...replyCounts(usage), isFinal: true, limit, ...(replayed && { replayed }), ...earlier } };
+    return { at: line.at, isFinal: true, reply: { id, key, model, ...replyCounts(usage), limit, ...(replayed && { replayed }), ...earlier } };
   };
   const readUpTo = (start: number): void => {
     for (let line = lines[next]; line && line.raw.start < start; line = lines[++next]) {
