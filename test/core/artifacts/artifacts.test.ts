@@ -289,6 +289,21 @@ describe('damage', () => {
     expect(new Set(outcomes(project.dir, contents, nos))).toEqual(new Set(['right']));
   });
 
+  test('[S2] of objects that are read together from a pack, a flipped byte names its own', () => {
+    const project = emptyProject();
+    const { artifacts } = project.chain;
+    const contents = Array.from({ length: 40 }, (_, at) => prose(at, 2_000 + at));
+    const nos = artifacts.transaction(() => contents.map((bytes) => put(artifacts, bytes, { bulk: true })));
+    expect(artifacts.readAll(nos.toReversed())).toEqual(contents.toReversed());
+    const file = join(objects(project), packsOf(project)[0] ?? '');
+    const flipped = readFileSync(file);
+    const place = flipped.indexOf(contents[20] as Buffer) + 5;
+    flipped[place] = (flipped[place] ?? 0) ^ 1;
+    writeFileSync(file, flipped);
+    expect(() => artifacts.readAll(nos)).toThrow(expect.objectContaining({ code: 'CORRUPT', data: { id: refOf(contents[20] as Buffer) } }));
+    expect(artifacts.readAll(nos.toSpliced(20, 1))).toEqual(contents.toSpliced(20, 1));
+  });
+
   test('[S2] objects in a short or missing pack are CORRUPT, all others are readable', () => {
     const { project, contents, nos } = everyForm();
     project.close();
