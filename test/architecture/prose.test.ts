@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hardPhrases, proseLines } from '../support/prose.js';
-import { filesBelow, isSource, nodesOf, parseSource } from '../support/source.js';
+import { filesBelow, isSource, nodesOf, parseSource, textAt } from '../support/source.js';
 import { testNames } from '../support/test-names.js';
 
 /** Matching lines in 1,000 lines of prose. */
@@ -31,6 +31,20 @@ describe('prose', () => {
       /\bdecisions?,? rule|\bthe seeds?'?s?\b|\bseed, section|\bexperience\.md|\bdecisions\.md|\btargets\.md|\bcontract\.md|\bformats(-more|-exchange)?\.md\b/i;
     const found = lines.filter(({ file, text }) => !file.startsWith('docs/') && absent.test(text));
     expect(found.map(({ file, line, text }) => `${file}:${line} ${text}`)).toEqual([]);
+  });
+
+  test('the bench has every row that a text tells to measure', () => {
+    const rows = filesBelow('test/bench/rows', isSource).flatMap((path) =>
+      [...textAt(path).matchAll(/rows: \[([^\]]*)\]/g)].flatMap(([, names = '']) => [...names.matchAll(/'([^']+)'/g)].map(([, name]) => name)),
+    );
+    const texts = ['README.md', 'CONTRIBUTING.md', ...filesBelow('docs', (path) => path.endsWith('.md'))];
+    const told = texts.flatMap((file) =>
+      [...textAt(file).matchAll(/npm run bench -- ([^`]+?)(?:`| measures)/g)].flatMap(([, words = '']) =>
+        [...words.matchAll(/"([^"]+)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word),
+      ),
+    );
+    expect(told.length).toBeGreaterThan(5);
+    expect(told.filter((row) => row !== '--quick' && !rows.includes(row))).toEqual([]);
   });
 
   test('these checks can fail', () => {

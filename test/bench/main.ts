@@ -85,7 +85,7 @@ function print(row: Row): void {
 
 if (named.length === 0)
   console.log(
-    `${quick ? 'Smaller material and one round, for a look.' : 'All rows: about twenty minutes.'} In the background: npm run bench${quick ? ' -- --quick' : ''} > bench.log 2>&1 &`,
+    `${quick ? 'Smaller material and one round, for a look.' : 'All rows: half an hour, and as long again to make large projects once.'} In the background: npm run bench${quick ? ' -- --quick' : ''} > bench.log 2>&1 &`,
   );
 console.log(`\n${cells(['row', 'measured in this run', 'ratio', 'must', 'stretch', 'holds'])}`);
 const from = performance.now();
