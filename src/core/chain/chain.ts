@@ -154,8 +154,7 @@ export const earlierParent = 'CASE WHEN (SELECT p.depth FROM commits p WHERE p.s
 export const intactColumn = `${matchingRow(contextColumns, 'c')} AS intact`;
 
 /**
- * Selects the columns of a `ContextRow`; a WHERE on `c` follows. It uses subqueries because SQLite plans a join with a
- * bound key again for every call, and better-sqlite3 then builds a new row function, which costs more than the read.
+ * Selects the columns of a `ContextRow`; a WHERE on `c` follows. It uses subqueries, so that a row whose parent or artifact is missing is found, too.
  */
 export const selectContext = /* sql */ `
 SELECT c.seq, c.id, c.parent, c.run, c.depth, c.type, c.artifact, c.format, c.template, c.principal, c.machine, c.sessionId,

@@ -18,7 +18,7 @@ export interface Ranking {
 /** Ranking reads statistics for each match, so only this many of the newest matches are ranked. */
 const ranked = 2_000;
 const counted = 10_000;
-/** The newest matches, after a FROM and WHERE. The limit is not a parameter: SQLite would plan the statement again for each value. */
+/** The newest matches, after a FROM and WHERE. */
 const newestRanked = `ORDER BY searchWords.rowid DESC LIMIT ${ranked}`;
 
 /** From this many entries on, those without words included, ranking every entry with one of the words takes noticeable time. */

@@ -167,11 +167,17 @@ function refuseRecords(raw: Database.Database, message: string): void {
       raw.exec(`CREATE TEMP TRIGGER "refuse ${change} of ${table}" BEFORE ${change} ON main."${table}" BEGIN SELECT RAISE(ABORT, '${quoted}'); END`);
 }
 
+/**
+ * A statement whose plan depends on no value. SQLite plans a join or a sorted statement again for each call if a column equals a parameter, and
+ * better-sqlite3 compiles a new function for its rows then, which takes longer than most such statements. A plus leaves the value as it is.
+ */
+const plannedOnce = (sql: string): string => sql.replaceAll(/(?<= (?:=|IS|LIMIT) )(?=[?:])/g, '+');
+
 function statementsOf(raw: Database.Database): Pick<Connection, 'prepared' | 'insert' | 'changesDerived'> {
   const statements = {
-    objects: onceFor((sql: string) => raw.prepare(sql)),
-    rows: onceFor((sql: string) => raw.prepare(sql).raw()),
-    values: onceFor((sql: string) => raw.prepare(sql).pluck()),
+    objects: onceFor((sql: string) => raw.prepare(plannedOnce(sql))),
+    rows: onceFor((sql: string) => raw.prepare(plannedOnce(sql)).raw()),
+    values: onceFor((sql: string) => raw.prepare(plannedOnce(sql)).pluck()),
   };
   const prepared: Prepare = (sql, shape) => statements[shape ?? 'objects'](sql);
   const insertsInto = onceFor((table: string) => ({ ...summedInsert(raw, table), highest: undefined as number | undefined }));

@@ -127,9 +127,9 @@ export function openDatabase(file: string | Buffer, options: ConnectionOptions =
   return {
     ...readsOf(current),
     version: () => {
-      const { raw, derived } = connection;
+      const { prepared, derived } = connection;
       derived.refresh();
-      const versionOf = (name: string): number => raw.pragma(`${name}.data_version`, { simple: true }) as number;
+      const versionOf = (name: string): number => prepared(`PRAGMA ${name}.data_version`, 'values').get() as number;
       return (rebuilds + derived.attached()) * 2 ** 32 + versionOf('main') + (derived.isStored() ? versionOf('derived') : 0);
     },
     ...writesOf(current),

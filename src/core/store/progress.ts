@@ -27,9 +27,9 @@ export function commitProgress(work: string, version: number) {
     isCurrent,
     /** The number of the last commit that was read. */
     last,
-    /** The number of commits that were not read yet, at most `limit`. SQLite would plan the statement again for each value of a bound limit. */
+    /** The number of commits that were not read yet, at most `limit`. */
     pending: (place: Place<ReadableDb>, limit = Number.MAX_SAFE_INTEGER): number =>
-      place.db.value(`SELECT COUNT(*) FROM (SELECT 1 FROM commits WHERE seq > ? AND +project = ? LIMIT ${limit})`, last(place), place.project) ?? 0,
+      place.db.value('SELECT COUNT(*) FROM (SELECT 1 FROM commits WHERE seq > ? AND +project = ? LIMIT ?)', last(place), place.project, limit) ?? 0,
     /** Notes that the commits up to one are read, or all without a number. Call it inside a transaction. */
     readTo: (place: Place<WritableDb>, seq: number | undefined): void => {
       setDerivedProgress(place, work, seq ?? place.db.value<number | null>('SELECT MAX(seq) FROM commits') ?? 0);

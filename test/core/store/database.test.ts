@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { formatVersion, openDatabase } from '../../../src/core/store/index.js';
 import { ticketAnswers } from '../../../src/core/store/migrations/015-ticket-answers.js';
 import { migrations } from '../../../src/core/store/migrations/index.js';
@@ -295,6 +295,20 @@ for (;; pause(5)) {
     expect(() => a.insert('artifact', { ...objectRow, color: 'red' })).toThrow('artifact has no column named color');
     a.close();
     b.close();
+  });
+
+  test('a statement is planned once, whatever values it gets', () => {
+    const db = openDatabase(join(scratch(), 'a.db'));
+    const compiled = vi.spyOn(globalThis, 'Function');
+    onTestFinished(() => {
+      compiled.mockRestore();
+      db.close();
+    });
+    for (const name of ['a', 'b', 'c']) db.run('INSERT INTO project (projectId, name, createdAt) VALUES (?, ?, 1)', name, name);
+    const sql = 'SELECT p.name, q.no FROM project p JOIN project q ON q.no = p.no WHERE p.name = ? AND q.createdAt IS :at ORDER BY q.no LIMIT ?';
+    const found = ['a', 'b', 'c'].map((name) => db.one<{ name: string }>(sql, name, { at: 1 }, 5)?.name);
+    expect(found).toEqual(['a', 'b', 'c']);
+    expect(compiled).toHaveBeenCalledTimes(1);
   });
 
   test('[S10] a reader sees the state before an open transaction of another connection', () => {
