@@ -35,7 +35,7 @@ export interface GroupPlace {
 }
 
 /** A range of rows with the picture that they belong to. */
-type DrawnRows = Omit<Picture, 'lanes'> & { readonly rows: readonly LaneRow[] };
+export type DrawnRows = Omit<Picture, 'lanes'> & { readonly rows: readonly LaneRow[] };
 
 /** Forgets what is known of a project, because a repair has changed its commits. */
 export const forgetGraph = ({ derived }: ReadChain): void => derived.clear();

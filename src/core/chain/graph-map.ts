@@ -5,7 +5,7 @@ import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 import { familiesState, overlaps, runList } from './families.js';
 import { readCommits } from './family-commits.js';
-import { titlesOf } from './graph.js';
+import { startsOf, titlesOf } from './graph.js';
 import { layoutOf, type RowGroup } from './graph-layout.js';
 import { endStates } from './graph-nodes.js';
 import {
@@ -206,6 +206,6 @@ function placesIn(chain: ReadChain, { total, families, picture }: RowGroup, foun
   const drawn = lanes.rows(0, total);
   const inner = new Set(readCommits(chain, families).map(({ parent }) => parent));
   const ends = drawn.filter(({ seq }) => !inner.has(seq));
-  const titled = new Set([...titlesOf(chain, ends, parts)].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [seq] : [])));
+  const titled = new Set([...titlesOf(chain, new Map(startsOf(ends, parts)))].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [seq] : [])));
   return drawn.flatMap(({ seq }, at) => (found.has(seq) || titled.has(seq) ? [at] : []));
 }
