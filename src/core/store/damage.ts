@@ -30,7 +30,7 @@ export interface DamageWatch {
 const smallRows = 64;
 /**
  * Rows of one piece, and of all pieces that an answer waits for, beside those of small tables. Of tables that were checked before, all answers of
- * `pauseMs` wait for so many.
+ * `pauseMs` wait for so many, and no answer for more of one table: an import changes large tables all the time.
  */
 const pieceRows = 200;
 const answerRows = 400;
@@ -99,7 +99,7 @@ export function watchDamage(raw: Database.Database, prepared: Prepare): DamageWa
         watched.pass ??= { version: now, rows: 0, damaged: 0, after: undefined };
         if (isSmall) step(watched, smallRows + 1);
         const room = watched.known ? again : first;
-        while (room.left > 0 && watched.pass) room.left -= step(watched, pieceRows);
+        while (room.left > 0 && watched.pass && (!watched.known || watched.pass.rows < answerRows)) room.left -= step(watched, pieceRows);
         if (watched.pass) soon();
       }
       return reportOn(asked, now);
