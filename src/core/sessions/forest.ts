@@ -86,7 +86,7 @@ function readForest(chain: ReadChain, cluster: Cluster): Forest {
     if (key !== undefined) continuedAs.set(key, [...(continuedAs.get(key) ?? []), id]);
   }
   // If another session continues commits of a deleted session, they belong to that session.
-  for (const node of nodes.toReversed()) {
+  for (const node of deleted.size > 0 ? nodes.toReversed() : []) {
     const before = node.parent === null ? undefined : at.get(node.parent);
     const key = before?.sessionId && deleted.has(before.sessionId) ? keyOf(node) : undefined;
     if (before && key !== undefined) adopted.set(before.seq, key);

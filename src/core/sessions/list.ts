@@ -102,10 +102,12 @@ function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string,
   const parents = startersOf(chain, forest);
   const numbers = numbersOf(chain, cluster, forest, parents);
   const drifts = driftsOf(chain, [...commits.keys()]);
+  const mains = new Map([...commits].map(([sessionId, own]) => [sessionId, mainTip(forest, own)] as const));
   const rowOf = (sessionId: string, own: readonly ForestNode[]): SessionRow => {
     const [mark, parent, drift] = [marks.get(sessionId), parents.get(sessionId), drifts.get(sessionId)];
     const { count = 0, titles = [], cwd }: Partial<SessionFiles> = files.get(sessionId) ?? {};
-    const tips = tipsOf(forest, own).map(({ id }) => id);
+    const main = mains.get(sessionId);
+    const tips = tipsOf(forest, own, main).map(({ id }) => id);
     const recorded = own.filter(({ forked }) => !forked);
     const first = own[0] as ForestNode;
     const subagent = forest.subagentOf.get(first.seq);
@@ -116,7 +118,7 @@ function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string,
       title: mark?.title ?? sessionTitle(chain, own, titles, subagent !== undefined) ?? namelessTitle(sessionId),
       repository: cwd === undefined ? null : repositoryAt(cwd),
       lastAt: toTimestamp((recorded.length > 0 ? recorded : own).reduce((last, { createdAt }) => Math.max(last, createdAt), 0)),
-      turns: turnsOn(forest, pathTo(forest, mainTip(forest, own))).filter((node) => forest.subagentOf.get(node.seq) === subagent).length,
+      turns: turnsOn(forest, pathTo(forest, main)).filter((node) => forest.subagentOf.get(node.seq) === subagent).length,
       branches: tips.length,
       ...(numbers.get(sessionId) ?? noNumbers),
       ...(drift && { drift }),
@@ -135,11 +137,11 @@ function readRows(chain: ReadChain, cluster: Cluster, marks: ReadonlyMap<string,
   };
   return {
     rows: [...commits].map(([sessionId, own]) => rowOf(sessionId, own)),
-    links: [...commits].map(([sessionId, own]) => [sessionId, linkedOf(forest, own, files.get(sessionId)?.cwd)] as const),
+    links: [...commits].map(([sessionId, own]) => [sessionId, linkedOf(forest, own, mains.get(sessionId), files.get(sessionId)?.cwd)] as const),
   };
 }
 
-function linkedOf(forest: Forest, own: readonly ForestNode[], cwd: string | undefined): Linked {
+function linkedOf(forest: Forest, own: readonly ForestNode[], main: ForestNode | undefined, cwd: string | undefined): Linked {
   const first = own[0] as ForestNode;
   return {
     cwd,
@@ -148,7 +150,7 @@ function linkedOf(forest: Forest, own: readonly ForestNode[], cwd: string | unde
     startedAt: first.createdAt,
     endedAt: own.reduce((last, { createdAt }) => Math.max(last, createdAt), 0),
     isSubagent: forest.subagentOf.has(first.seq),
-    main: mainTip(forest, own)?.id,
+    main: main?.id,
   };
 }
 
@@ -199,12 +201,11 @@ function sessionTitle(chain: ReadChain, own: readonly ForestNode[], titles: read
 const newestFirst = (a: ForestNode, b: ForestNode): number => b.createdAt - a.createdAt || b.seq - a.seq;
 
 /** The ends of the branches of a session, newest first. The main branch ends where its agent stopped, also if forks continue from there. */
-export function tipsOf(forest: Forest, own: readonly ForestNode[]): ForestNode[] {
+export function tipsOf(forest: Forest, own: readonly ForestNode[], main = mainTip(forest, own)): ForestNode[] {
   const { children, keyOf, parts } = forest;
   const key = own[0] && keyOf(own[0]);
   const isEnd = (node: ForestNode): boolean => !parts.states.has(node.seq) && !children.get(node.seq)?.some((child) => keyOf(child) === key);
   const ends = own.filter((node) => isEnd(node) && !isBeginning(forest, own, node));
-  const main = mainTip(forest, own);
   return [...new Set([...ends, ...(main ? [main] : [])])].sort(newestFirst);
 }
 
