@@ -78,13 +78,16 @@ const sumOf = (a: CommitCalls, b: CommitCalls): CommitCalls => ({
 const largest = (a: number | null, b: number | null): number | null => (a === null || b === null ? (a ?? b) : Math.max(a, b));
 
 function readCalls({ db, project }: ReadChain, runs: string, after: number): CommitCalls[] {
+  // Most later calls are of later commits. In the order of their commits, they need no sorting.
+  const first = after === 0 ? 0 : db.value<CommitSeq | null>('SELECT MIN(context) FROM usageCall NOT INDEXED WHERE no > ?', after);
+  if (first == null) return [];
   // Nearly all commits have calls of one model. Groups by commit follow an index; groups by commit and model are sorted, which costs more than to read them.
   const byCommit = db.all<CommitCalls & { readonly isOne: 0 | 1 }>(
     `SELECT one.*, ${nameIn('one.model')} AS model FROM (
        SELECT context, MIN(model) AS model, MIN(model) IS MAX(model) AND COUNT(model) IN (0, COUNT(*)) AS isOne, ${sumsOfCommit}
-         FROM usageCall u ${after === 0 ? '' : 'NOT INDEXED'} WHERE context IN (SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(?)))
-          AND +project = ? AND no > ? GROUP BY context) one`,
-    [runs, project, after],
+         FROM usageCall u WHERE context IN (SELECT seq FROM commits WHERE run IN (SELECT value FROM json_each(?)) AND +seq >= ?)
+          AND +project = ? AND +no > ? GROUP BY context) one`,
+    [runs, first, project, after],
   );
   const [ofOne, others] = [byCommit.filter(({ isOne }) => isOne), byCommit.filter(({ isOne }) => !isOne)];
   if (others.length === 0) return ofOne;
