@@ -1,4 +1,4 @@
-import { type ArtifactNo, type CommitSeq, once } from '../../base/index.js';
+import { type ArtifactNo, type CommitSeq, once, picked } from '../../base/index.js';
 import {
   type ContextRow,
   commitAt,
@@ -56,18 +56,22 @@ function* earlierThan<Value>(chain: ReadChain, row: Placed, read: (artifact: Art
   const seen = new Set<ArtifactNo>();
   for (let { seq, parent, sessionId } = row; parent !== null; ) {
     // The lines of a turn that was taken back lie between a commit and its parent.
-    const between = chain.db.all<{ artifact: ArtifactNo; seq: CommitSeq }>(
-      'SELECT artifact, seq FROM commits WHERE seq < ? AND seq >= ? AND (+sessionId = ? OR seq = ?) ORDER BY seq DESC',
+    const between = chain.db.column<ArtifactNo>(
+      'SELECT artifact FROM commits WHERE seq < ? AND seq >= ? AND (+sessionId = ? OR seq = ?) ORDER BY seq DESC',
       [seq, parent, sessionId, parent],
     );
-    for (const { artifact } of between) {
+    for (const artifact of between) {
       if (seen.has(artifact)) continue;
       seen.add(artifact);
       yield read(artifact);
     }
-    ({ seq, parent, sessionId } = commitAt(chain, parent));
+    ({ seq, parent, sessionId } = placeOf(chain, parent));
   }
 }
+
+/** The place of a commit, which only a repair changes. An import looks back over the same commits for each one that it adds. */
+const placeOf = (chain: ReadChain, at: CommitSeq): Placed =>
+  kept(chain, 'place of commit', String(at), '', () => picked(commitAt(chain, at), 'seq', 'parent', 'sessionId'), bytesPerFinding);
 
 /** A delta that is read and parsed on first use. */
 export function openDelta(chain: ReadChain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
