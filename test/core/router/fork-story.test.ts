@@ -173,15 +173,13 @@ describe('[W74] an edited prompt and its answer are one branch, one row and one 
 test('[W77] a session that Stemma wrote for an agent is followed without live capture', { tags: 'long' }, async () => {
   const { call, made, graph, continueIt, trunk, before } = await withFork({ clock: Date.now });
   const resumed = await continueIt('x', 'Twenty-one.');
-  await expect
-    .poll(async () => (await graph()).find(({ commit }) => commit.parent === made.id)?.commit.summary, { timeout: 10_000 })
-    .toBe(made.summary);
+  await expect.poll(async () => (await graph()).find(({ commit }) => commit.parent === made.id)?.commit.summary).toBe(made.summary);
   expect(await call.capture.status({})).toMatchObject({ watching: false, files: [{ path: resumed.path }] });
   expect((await call.session.list({})).sessions[0]?.live).toBe(true);
   expect(await trunk()).toEqual(before);
   // The agent begins another turn: it runs until its answer is there.
   appendFileSync(resumed.path, prompt('x-u2', 'And the attic?', { parent: 'x-a', extra: resumed.extra }));
-  await expect.poll(async () => (await call.capture.status({})).files[0]?.open, { timeout: 5_000 }).toBe(true);
+  await expect.poll(async () => (await call.capture.status({})).files[0]?.open).toBe(true);
 });
 
 test('[W76] the file that a dry run names is the file that is written', async () => {
