@@ -4,10 +4,21 @@
 export { renderBlock, renderTimeline, timelineMessages } from './render/timeline.js';
 export { goalsOf, memoriesOf, plansOf, setGoals, setMemory, setPlan } from './spaces/agent.js';
 export { callMessages, commitTimeline, lastRunCommit, type RunShown, runMessages } from './spaces/commit.js';
-export { invokeRun, previewTimeline, runTimeline, type TimelineChoices } from './spaces/input.js';
-export { nextCall } from './spaces/next.js';
-export { post, wouldTrigger } from './spaces/posting.js';
-export { enterSpace, finishRun, getRun, isDue, listRuns, readMessages, send, spaceLines, startByTrigger, tick } from './spaces/runs.js';
+export { invokeRun, nextCall, previewTimeline, runTimeline, type TimelineChoices } from './spaces/input.js';
+export {
+  enterSpace,
+  finishRun,
+  getRun,
+  isDue,
+  listRuns,
+  post,
+  readMessages,
+  send,
+  spaceLines,
+  startByTrigger,
+  tick,
+  wouldTrigger,
+} from './spaces/runs.js';
 export { addEntity, createSpace, getSpace, joinSpace, leaveSpace, listEntities, listSpaces, readReceipt, spaceMessages } from './spaces/spaces.js';
 export { contextMessages, contextTimeline } from './spaces/transcript.js';
 export { getWait, openWaits } from './spaces/waits.js';

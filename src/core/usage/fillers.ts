@@ -2,9 +2,9 @@ import { type ContextId, type EntryKey, firstWhere, numberOf } from '../base/ind
 import { type ContextRow, factsAlong, findCommit, type ReadChain, type Step, walk, windowRanges } from '../chain/index.js';
 import type { InputOf, UsageFiller } from '../contract/index.js';
 import { requireContents } from './backfill.js';
+import { commitAtEntry, elides, type FillerStretch, replyPlaces, stepsOf, stretchesTo } from './context-sums.js';
 import { areApart, columnsOf, type FillerColumns } from './filler-columns.js';
 import { describe, type FillerFact, fillerFacts, rowName, shownFacts } from './filler-facts.js';
-import { commitAtEntry, elides, type FillerStretch, replyPlaces, stepsOf, stretchesTo } from './filler-stretches.js';
 import { numberList } from './number-list.js';
 import { type Offered, offeredIn, serverGroup } from './offered.js';
 import { callRowsIn, rangesWithin, replyKeysIn } from './rows.js';

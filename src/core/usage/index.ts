@@ -8,7 +8,7 @@ export { usageCalls } from './calls.js';
 export { cardCallPrefix } from './card-calls.js';
 export { callStates, callsByCommit, compactedAt, costsAt, countedGraph, lastModels, type UnstoredWindows, unstoredWindows } from './commits.js';
 export { usageCompaction } from './compaction.js';
-export { countedInput, usageOfContext, usageOfFork } from './context.js';
+export { countedInput, usageOfContext, usageOfFork, usageSeries } from './context.js';
 export { contextsAreDue, isTurn, type Lost, lossesSinceSums, turnSumsOf } from './context-sums.js';
 export { dayMs, noteChangedCalls, sumSessions } from './facts.js';
 export { rowName } from './filler-facts.js';
@@ -22,7 +22,6 @@ export { catchUpCalls, catchUpMeasures, catchUpUsage, prepareUsage, usageIsDue }
 export { windowOfCall } from './price-table.js';
 export { costOf, loadPrices, moneyOf } from './prices.js';
 export { callsIn } from './rows.js';
-export { usageSeries } from './series.js';
 export { usageSessions } from './sessions.js';
 export { settingsState, withPrices } from './settings.js';
 export { pricesShown } from './shown-prices.js';
