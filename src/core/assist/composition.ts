@@ -186,9 +186,11 @@ function composeAgain(project: Place, request: Request, key: string): Compositio
   const now = isRecorded ? recorded : compose(request);
   const made = { recorded, now, rows: compareMessages(recorded.messages, now.messages), long };
   const bytes = [recorded, now].reduce((sum, { messages }) => sum + messages.reduce((size, { content }) => size + 2 * content.length, 0), 0);
-  keep(chain, 'composition', '', made, bytes, key);
+  keep(chain, 'composition', '', made, bytes + (long ? bytesPerCommit * base.depth : 0), key);
   return made;
 }
+
+const bytesPerCommit = 500;
 
 /** The default request of `previewRecorded`. */
 const asRecorded: Readonly<Record<string, unknown>> = { process: 'sequential', enableShareContext: true };

@@ -1,5 +1,5 @@
 import type { ContextId } from '../base/index.js';
-import { type ContextRow, factsAlong, kept, type ReadChain, type Step, stepsEntries, walk } from '../chain/index.js';
+import { type ContextRow, factsAlong, type ReadChain, type Step, stepsEntries, walk } from '../chain/index.js';
 import {
   groupDeltas,
   isPrompt,
@@ -26,12 +26,7 @@ const longFrom = 64;
  * The layers of a long context from the facts that are stored of its deltas. It reads only the deltas of the last prompt, of layers other than memory,
  * and of pages. Undefined for a context that must be read as a whole: a short one, and one whose deltas need others that are far away.
  */
-export const longMemory = (chain: ReadChain, tip: ContextRow, from = longFrom): LongMemory | undefined =>
-  kept(chain, 'long memory', `${tip.id} ${from}`, '', () => readMemory(chain, tip, from), tip.depth * bytesPerCommit);
-
-const bytesPerCommit = 500;
-
-function readMemory(chain: ReadChain, tip: ContextRow, from: number): LongMemory | undefined {
+export function longMemory(chain: ReadChain, tip: ContextRow, from = longFrom): LongMemory | undefined {
   if (tip.depth < from - 1) return undefined;
   const steps = walk(chain, tip).contributing;
   if (steps.length < from) return undefined;

@@ -84,8 +84,4 @@ test('pages of a long composition equal those of the whole one', { tags: 'long' 
       expect(page.rows).toEqual(rows.slice(offset, offset + 9));
     }
   }
-  // Each choice in the window composes again, and the memory is the same.
-  const tip = findCommit(chain, id);
-  expect(longMemory(chain, tip)).toBeDefined();
-  expect(longMemory(chain, tip)).toBe(longMemory(chain, tip));
 });
