@@ -25,17 +25,10 @@ export function drawnNodes(nodes: readonly GraphNode[], parts: TurnParts): reado
  * The commits of families, in recorded order. `subagents` are the first commits of the subagents in these families. `current` marks the commits from a root to the
  * end of each imported session, the branch on which its agent continued last.
  */
-export function nodesOf(
-  chain: ReadChain,
-  families: readonly Family[],
-  subagents: ReadonlySet<CommitSeq>,
-  ends: () => FileEnds,
-): readonly GraphNode[] {
+export function nodesOf(chain: ReadChain, families: readonly Family[], subagents: ReadonlySet<CommitSeq>, ends: () => FileEnds): GraphNode[] {
   const nodes = commitsOf(chain, families);
   const started = new Map(startedAmong(chain, subagents).map(({ context, starter }) => [context, starter] as const));
-  const isChain = nodes.every(({ parent }, at) => parent === null || parent === nodes[at - 1]?.seq);
-  if (isChain && started.size === 0) return nodes;
-  const parents = isChain ? [] : nodes.flatMap(({ parent }) => parent ?? []);
+  const parents = nodes.flatMap(({ parent }) => parent ?? []);
   // Nothing is drawn from it where no commit is continued in two ways.
   const current = new Set(parents).size < parents.length ? currentTimes(nodes, ends()) : undefined;
   return nodes.map((node) => {

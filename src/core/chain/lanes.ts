@@ -1,4 +1,4 @@
-import { type CommitSeq, firstWhere } from '../base/index.js';
+import type { CommitSeq } from '../base/index.js';
 
 /** The fields of a commit that the layout needs. */
 export interface LaneNode {
@@ -35,7 +35,7 @@ const rememberEvery = 256;
 type Active = (CommitSeq | null)[];
 
 /**
- * Lays out commits newest first, children before parents. `nodes` must be in recorded order, by their numbers.
+ * Lays out commits newest first, children before parents. `nodes` must be in recorded order, a parent before its children.
  *
  * Every branch has one lane from its tip to the commit that it started from. Trunks get their lanes first, then subagents, then
  * the agent's own side branches, then forks. So a fork moves no trunk (W30). With `together`, a session, its forks and its
@@ -47,9 +47,7 @@ export function layOut(nodes: readonly LaneNode[], options: { readonly together?
   const byTime = newestFirst(nodes, times);
   const order = options.together ? familiesTogether(tree, byTime) : byTime;
   const rowOf = new Int32Array(nodes.length);
-  order.forEach((at, row) => {
-    rowOf[at] = row;
-  });
+  for (const [row, at] of order.entries()) rowOf[at] = row;
   const { laneOf, firstOf } = branchesOf(tree, rowOf);
   const remembered: Active[] = [[]];
   const advance = (active: Active, row: number): LaneRow => {
@@ -103,21 +101,15 @@ export function layOut(nodes: readonly LaneNode[], options: { readonly together?
 
 type Tree = ReturnType<typeof treeOf>;
 
-const treeOf = (nodes: readonly LaneNode[]) => ({ nodes, parents: parentPlaces(nodes) });
-
-/** The position of a commit in a list in recorded order, or -1. */
-export function placeIn(nodes: readonly Pick<LaneNode, 'seq'>[], seq: CommitSeq): number {
-  const at = firstWhere(0, nodes.length, (place) => (nodes[place] as LaneNode).seq >= seq);
-  return nodes[at]?.seq === seq ? at : -1;
-}
-
-/** The position of the parent of each commit of a list in recorded order, or -1. Most follow their parents. */
-export function parentPlaces(nodes: readonly Pick<LaneNode, 'seq' | 'parent'>[]): Int32Array {
+/** The commits by their position in the list, with the position of each parent, or -1. A parent precedes its children. */
+function treeOf(nodes: readonly LaneNode[]) {
+  const placeOf = new Map<CommitSeq, number>();
   const parents = new Int32Array(nodes.length);
-  nodes.forEach(({ parent }, at) => {
-    parents[at] = parent === null ? -1 : nodes[at - 1]?.seq === parent ? at - 1 : placeIn(nodes, parent);
+  nodes.forEach(({ seq, parent }, at) => {
+    placeOf.set(seq, at);
+    parents[at] = parent === null ? -1 : (placeOf.get(parent) ?? -1);
   });
-  return parents;
+  return { nodes, placeOf, parents };
 }
 
 /** A branch: a sequence of commits, each the main child of the one before. */
@@ -127,7 +119,6 @@ interface Branch {
   /** The rows that the branch occupies, including its edge to the commit that it started from. */
   from: number;
   to: number;
-  lane: number;
 }
 
 /** For every commit, its lane and the position of the first commit of its branch. */
@@ -140,23 +131,21 @@ function branchesOf(tree: Tree, rowOf: Int32Array): { readonly laneOf: Int32Arra
     const parent = parents[at] as number;
     const row = rowOf[at] as number;
     const continued = parent >= 0 && main[parent] === at ? branchAt[parent] : undefined;
-    const branch = continued ?? { first: at, from: row, to: parent < 0 ? row : (rowOf[parent] as number) - 1, lane: 0 };
+    const branch = continued ?? { first: at, from: row, to: parent < 0 ? row : (rowOf[parent] as number) - 1 };
     branch.from = Math.min(branch.from, row);
     if (!continued) ranks[rankOf(node)]?.push(branch);
     branchAt.push(branch);
   });
+  const laneOfBranch = new Map<Branch, number>();
   const taken: Taken[] = [];
-  for (const branches of ranks)
-    fill(
-      taken,
-      branches.sort((a, b) => a.from - b.from),
-    );
-  const [laneOf, firstOf] = [new Int32Array(nodes.length), new Int32Array(nodes.length)];
-  branchAt.forEach(({ lane, first }, at) => {
-    laneOf[at] = lane;
-    firstOf[at] = first;
-  });
-  return { laneOf, firstOf };
+  for (const branches of ranks) {
+    branches.sort((a, b) => a.from - b.from);
+    for (const [branch, lane] of fill(taken, branches)) laneOfBranch.set(branch, lane);
+  }
+  return {
+    laneOf: Int32Array.from(branchAt, (branch) => laneOfBranch.get(branch) ?? 0),
+    firstOf: Int32Array.from(branchAt, ({ first }) => first),
+  };
 }
 
 /** Trunks, then subagents, then branches that the agent made, then forks. */
@@ -184,7 +173,7 @@ function mainChildren({ nodes, parents }: Tree): Int32Array {
 type Taken = { readonly from: number; readonly to: number }[];
 
 /** Puts branches, sorted by their first row, into the leftmost lanes that are free at all their rows. */
-function fill(taken: Taken[], branches: readonly Branch[]): void {
+function fill(taken: Taken[], branches: readonly Branch[]): [Branch, number][] {
   const added: Taken[] = [];
   const places = taken.map(() => 0);
   const isFree = (lane: number, { from, to }: Branch): boolean => {
@@ -197,17 +186,18 @@ function fill(taken: Taken[], branches: readonly Branch[]): void {
     const next = ranges[at];
     return !next || next.from > to;
   };
-  for (const branch of branches) {
+  const lanes = branches.map((branch): [Branch, number] => {
     let lane = 0;
     while (lane < Math.max(taken.length, added.length) && !isFree(lane, branch)) lane++;
     const ranges = added[lane] ?? [];
     ranges.push({ from: branch.from, to: branch.to });
     added[lane] = ranges;
-    branch.lane = lane;
-  }
+    return [branch, lane];
+  });
   added.forEach((ranges, lane) => {
     taken[lane] = [...(taken[lane] ?? []), ...ranges].sort((a, b) => a.from - b.from);
   });
+  return lanes;
 }
 
 /** The times by which commits are sorted. A parent never has a later time than its child, even if clocks disagree. */
@@ -220,19 +210,12 @@ function shownTimes({ nodes, parents }: Tree): Float64Array {
   return times;
 }
 
-/** The positions by time, newest first. Most lists are in the order of their times, and sorting them would take most of the time of a layout. */
-function newestFirst({ length }: readonly LaneNode[], times: Float64Array): Int32Array {
-  const order = new Int32Array(length);
-  let isSorted = true;
-  for (let at = 0; at < length; at++) {
-    order[at] = length - 1 - at;
-    isSorted &&= at === 0 || (times[at - 1] as number) <= (times[at] as number);
-  }
-  return isSorted ? order : order.sort((a, b) => (times[b] as number) - (times[a] as number) || b - a);
-}
+/** The positions by time, newest first. */
+const newestFirst = (nodes: readonly LaneNode[], times: Float64Array): Int32Array =>
+  Int32Array.from(nodes, (_, at) => at).sort((a, b) => (times[b] as number) - (times[a] as number) || b - a);
 
 /** Groups the rows of each session with its forks and subagents. The session with the newest row comes first. */
-function familiesTogether({ nodes, parents }: Tree, order: Int32Array): Int32Array {
+function familiesTogether({ nodes, placeOf, parents }: Tree, order: Int32Array): Int32Array {
   /** For each commit, another one of its group; the last of them is itself. A map would take several times as long. */
   const before = Int32Array.from(nodes, (_, at) => at);
   const groupOf = (from: number): number => {
@@ -245,7 +228,7 @@ function familiesTogether({ nodes, parents }: Tree, order: Int32Array): Int32Arr
   };
   for (const [at, { startedBy }] of nodes.entries()) {
     const parent = parents[at] as number;
-    const up = parent < 0 && startedBy !== undefined ? placeIn(nodes, startedBy) : parent;
+    const up = parent < 0 && startedBy !== undefined ? (placeOf.get(startedBy) ?? -1) : parent;
     if (up >= 0) before[groupOf(at)] = groupOf(up);
   }
   return Int32Array.from([...Map.groupBy(order, groupOf).values()].flat());

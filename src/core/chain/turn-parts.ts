@@ -181,7 +181,7 @@ class Parts implements TurnParts {
 
   #fromOlderVersion(node: Node): void {
     const { seq, parent, sessionId, forked } = node;
-    if (forked || this.#byParent.size === 0) return;
+    if (forked) return;
     const fork = sessionId === null ? undefined : this.#bySession.get(sessionId);
     if (fork !== undefined && fork < seq && this.#isStateOf(parent, fork) && openingOf(this.#outline(seq)) === this.#asked.get(fork)?.head) {
       this.besides.set(seq, fork);
