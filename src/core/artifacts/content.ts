@@ -17,7 +17,7 @@ export const contentAt = (shelf: ReadShelf, no: ArtifactNo): ContentRow => rowAt
 /** The object's verified bytes. @throws CORRUPT if they do not match the hash; NOT_FOUND or UNAVAILABLE if they are gone. */
 export const read = (shelf: ReadShelf, no: ArtifactNo): Uint8Array => proved(shelf, contentAt(shelf, no));
 
-/** Reads many objects, in the given order. Reads neighboring rows together, with only the columns that verify them. */
+/** Reads many objects, in the given order: neighboring rows, and neighbors in a pack, together. */
 export function readAll(shelf: ReadShelf, nos: readonly ArtifactNo[]): Uint8Array[] {
   const lowest = nos.reduce<number>((least, no) => Math.min(least, no), Number.POSITIVE_INFINITY);
   const highest = nos.reduce<number>((most, no) => Math.max(most, no), 0);
@@ -57,11 +57,11 @@ function packedRows(shelf: ReadShelf, first: number, last: number, wanted: Reado
     const start = Math.min(...some.map(({ packStart }) => packStart ?? 0));
     const length = Math.max(...some.map(({ packStart, storedSize }) => (packStart ?? 0) + storedSize)) - start;
     const isTogether = pack !== null && some.length > 1 && length <= bytesTogether;
-    const bytes = isTogether ? orUndefined(() => shelf.packs.read({ pack, start }, length), ['CORRUPT']) : undefined;
+    const bytes = isTogether ? orUndefined(() => shelf.packs.read({ pack, start }, length), ['CORRUPT', 'UNAVAILABLE']) : undefined;
     return some.flatMap((row) => {
       const from = (row.packStart ?? 0) - start;
       const part = bytes?.subarray(from, from + row.storedSize);
-      const data = part?.length === row.size && hasHash(part, row.hash, 0) ? part : attempt(shelf, row);
+      const data = part?.length === row.size && blake3Of(part).equals(row.hash) ? part : attempt(shelf, row);
       return data ? [{ no: row.no, data }] : [];
     });
   });

@@ -38,12 +38,15 @@ const bytesOf = ({ commits }: Known): number => commits.reduce((sum, { summary }
 /** Families with fewer commits are read anew each time, which takes less than to keep all of them. */
 const worthKeeping = 256;
 
+/** Grows when a commit is changed or removed, but not when one is added. */
+export const correctionsOf = ({ db, project }: ReadChain): number =>
+  db.value<number>("SELECT changes - total FROM areaCount WHERE project = ? AND area = 'commits'", project) ?? 0;
+
 /** The commits of families, in recorded order. Of one large family that grew, only the new commits are read. */
 export function commitsOf(chain: ReadChain, families: readonly Family[]): readonly SummarizedCommit[] {
   const [family] = families;
   if (family === undefined || families.length > 1 || family.commits < worthKeeping) return readSummarized(chain, families);
-  // Grows when a commit is changed or removed, but not when one is added.
-  const corrections = chain.db.value<number>("SELECT changes - total FROM areaCount WHERE project = ? AND area = 'commits'", chain.project) ?? 0;
+  const corrections = correctionsOf(chain);
   const state = `${family.commits}/${family.last}/${family.runs}/${corrections}`;
   const read = (before: Known | undefined): Known => ({ commits: grown(chain, family, before, corrections), runs: family.runs, corrections });
   return kept(chain, 'commits', String(family.runs[0]), state, read, bytesOf).commits;

@@ -195,7 +195,9 @@ function placesIn(chain: ReadChain, { total, families, picture }: RowGroup, foun
   const drawn = lanes.rows(0, total);
   const inner = new Set(readCommits(chain, families).map(({ parent }) => parent));
   const ends = drawn.filter(({ seq }) => !inner.has(seq));
-  const titled = new Set([...titlesOf(chain, new Map(startsOf(ends, parts)))].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [seq] : [])));
+  const titled = new Set(
+    [...titlesOf(chain, new Map(startsOf(ends, parts)))].flatMap(([seq, title]) => (title?.toLowerCase().includes(needle) ? [seq] : [])),
+  );
   return drawn.flatMap(({ seq }, at) => (found.has(seq) || titled.has(seq) ? [at] : []));
 }
 

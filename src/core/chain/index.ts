@@ -23,7 +23,7 @@ export { digestCommit, digestOfRow, isDigestOfRow, isIdOf } from './digest.js';
 export * from './entries.js';
 export { type EntrySums, entrySumsOf, hasSums, isMarked, saveEntrySums, stretchOf, summedContext, sumsEvery } from './entry-sums.js';
 export { dropRunSums, type Families, type Family, familiesOf, runList, runSumsAreDue, startedAmong, storeRunSums, subagentsIn } from './families.js';
-export { commitsOf, type SummarizedCommit } from './family-commits.js';
+export { commitsOf, correctionsOf, type SummarizedCommit } from './family-commits.js';
 export {
   type CommitRange,
   commitAt,

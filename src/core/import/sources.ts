@@ -54,10 +54,8 @@ const fromStored = (row: Stored): SourceRow => ({
 
 /** The latest imported state of the file at a path. */
 export function latestSource(chain: ReadChain, path: string): SourceRow | undefined {
-  // Every import asks, and one path has few rows: SQLite would plan a statement that sorts them each time.
-  const rows = chain.db.all<Stored>('SELECT * FROM source WHERE project = ? AND path = ?', chain.project, path);
-  const [first] = rows;
-  return first && fromStored(rows.reduce((last, row) => (row.no > last.no ? row : last), first));
+  const row = chain.db.one<Stored>('SELECT * FROM source WHERE project = ? AND path = ? ORDER BY no DESC LIMIT 1', chain.project, path);
+  return row && fromStored(row);
 }
 
 /** The latest states of the conversations that were imported from a file. Their paths begin with `beginning`. */

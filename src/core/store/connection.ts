@@ -168,7 +168,7 @@ function refuseRecords(raw: Database.Database, message: string): void {
 }
 
 /**
- * A statement whose plan depends on no value. SQLite plans a join or a sorted statement again for each call if a column equals a parameter, and
+ * A statement that is not planned for each value. SQLite plans a join or a sorted statement again for each call if a column equals a parameter, and
  * better-sqlite3 compiles a new function for its rows then, which takes longer than most such statements. A plus leaves the value as it is.
  */
 const plannedOnce = (sql: string): string => sql.replaceAll(/(?<= (?:=|IS|LIMIT) )(?=[?:])/g, '+');

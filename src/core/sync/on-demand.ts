@@ -10,7 +10,7 @@ import { fetchInParts } from './parts.js';
 
 /** Limits of objects fetched together, as neighbors are usually read next. Fetches grow while reading goes on. */
 const neighborhood = { min: 32, max: 512, minBytes: 192 * 1024, maxBytes: 16 * 1024 * 1024, growth: 4 };
-/** The entries of the window's first view, and the most bytes of contents that are fetched for it with the first outlines. */
+/** The entries of the window's first view, and the most bytes of contents that are fetched for it with the first outlines, beyond one object. */
 const firstView = { entries: 60, maxBytes: 2 * 1024 * 1024 };
 /** Number of outlines that are fetched together, before and after the requested one. */
 const outlinesAround = 2_000;
@@ -46,13 +46,13 @@ export async function fetchFromHub(chain: WriteChain, hub: Hub, ref: ArtifactRef
 /** Packed contents that came with the first outlines of each project. They stay in memory until a read needs one. */
 const ahead = new WeakMap<ReadChain['artifacts'], { readonly asked: readonly Held[]; readonly packed: Uint8Array }>();
 
-/** The objects to fetch together: the given one and its neighbors, of which the first fetch takes `firstBytes`. */
-function nextTo({ artifacts }: ReadChain, no: ArtifactNo, firstBytes = neighborhood.minBytes): Held[] {
-  const { min, max, maxBytes, growth } = neighborhood;
+/** The objects to fetch together: the given one and its neighbors, as many as `first` says unless reading goes on. */
+function nextTo({ artifacts }: ReadChain, no: ArtifactNo, first = { count: neighborhood.min, bytes: neighborhood.minBytes }): Held[] {
+  const { max, maxBytes, growth } = neighborhood;
   const last = lastFetch.get(artifacts);
   const continues = last !== undefined && no >= last.end && no <= last.end + last.count;
-  const count = continues ? Math.min(max, last.count * growth) : min;
-  const bytes = continues ? Math.min(maxBytes, last.bytes * growth) : firstBytes;
+  const count = continues ? Math.min(max, last.count * growth) : first.count;
+  const bytes = continues ? Math.min(maxBytes, last.bytes * growth) : first.bytes;
   const near = artifacts.copies.evictedFrom(no, count, bytes);
   lastFetch.set(artifacts, { end: (near.at(-1)?.no ?? no) + 1, count, bytes });
   return near;
@@ -76,7 +76,7 @@ async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo): Promis
   const wanted = around.filter(({ artifact, format }) => outlines.get(`${artifact}:${format}`) === undefined);
   if (!wanted.some(({ artifact }) => artifact === no)) return false;
   // The window's first view needs contents soon after the outlines.
-  const along = lastFetch.has(artifacts) ? [] : nextTo(chain, no, bytesOfView(around, no));
+  const along = lastFetch.has(artifacts) ? [] : nextTo(chain, no, firstViewAmong(around, no));
   const contents = wanted.map(({ hash, format }) => [hash.toString('hex'), format] as const);
   const answer = await hub.outlines(contents, along.map(hexOf)).catch((error: unknown) => {
     // A hub that makes no outlines of a format has the contents.
@@ -98,16 +98,16 @@ async function fetchOutlines(chain: ReadChain, hub: Hub, no: ArtifactNo): Promis
 /** The contents of a commit that are only on the hub. */
 type Around = { readonly artifact: ArtifactNo; readonly hash: Buffer; readonly size: number; readonly format: string; readonly entries: number };
 
-/** The bytes of the contents, from this one on, that hold the entries of the first view. */
-function bytesOfView(around: readonly Around[], no: ArtifactNo): number {
-  let [bytes, left] = [0, firstView.entries];
-  for (const { artifact, size, entries } of around.toSorted((a, b) => a.artifact - b.artifact)) {
-    if (artifact < no) continue;
-    if (left <= 0 || bytes >= firstView.maxBytes) break;
-    bytes += size;
-    left -= entries;
+/** The contents, from this one on, that hold the entries of the first view. */
+function firstViewAmong(around: readonly Around[], no: ArtifactNo) {
+  const contents = new Map(around.map((content) => [content.artifact, content] as const));
+  let [count, bytes, left] = [0, 0, firstView.entries];
+  for (const at of [...contents.keys()].filter((at) => at >= no).sort((a, b) => a - b)) {
+    const { size, entries } = contents.get(at) as Around;
+    if (left <= 0 || bytes + size > firstView.maxBytes) break;
+    [count, bytes, left] = [at - no + 1, bytes + size, left - entries];
   }
-  return bytes;
+  return { count: Math.max(neighborhood.min, count), bytes: Math.max(neighborhood.minBytes, bytes) };
 }
 
 const hexOf = ({ ref }: Held): string => ref.slice('blake3:'.length);

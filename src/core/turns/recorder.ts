@@ -31,7 +31,7 @@ interface RecordedTouch extends Pick<Touch, 'how' | 'isFresh'>, Pick<Knowledge, 
   readonly call: ContentPlace;
   readonly result: ContentPlace;
   /** The file after this touch as states list it, once one did: a state lists every file, so it must not make them anew. */
-  row?: MomentState['files'][number];
+  row?: Readonly<MomentState['files'][number]>;
 }
 
 /** The context window while steps are added. */

@@ -78,7 +78,7 @@ const sumOf = (a: CommitCalls, b: CommitCalls): CommitCalls => ({
 const largest = (a: number | null, b: number | null): number | null => (a === null || b === null ? (a ?? b) : Math.max(a, b));
 
 function readCalls({ db, project }: ReadChain, runs: string, after: number): CommitCalls[] {
-  // Most later calls are of later commits. In the order of their commits, they need no sorting.
+  // Most later calls are of later commits. In the order of their commits, they need no sorting: the plus keeps SQLite from the order of numbers.
   const first = after === 0 ? 0 : db.value<CommitSeq | null>('SELECT MIN(context) FROM usageCall NOT INDEXED WHERE no > ?', after);
   if (first == null) return [];
   // Nearly all commits have calls of one model. Groups by commit follow an index; groups by commit and model are sorted, which costs more than to read them.

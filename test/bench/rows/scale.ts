@@ -53,7 +53,7 @@ function asked(folder: string, [procedure, input]: readonly [string, object]): A
   return { ms: answers[0]?.ms ?? 0, peakMegabytes };
 }
 
-/** The same, once the pages of the files lie in memory, as after a look at the project on the same day. */
+/** The same, once the pages of the files lie in memory, as after a look at the project on the same day; a quick run looks once. */
 function askedAgain(folder: string, ask: readonly [string, object], { quick }: Run): Asked {
   if (!quick) asked(folder, ask);
   const answers = Array.from({ length: quick ? 1 : 3 }, () => asked(folder, ask));

@@ -2,6 +2,7 @@ import { type ArtifactNo, type CommitSeq, once, picked } from '../../base/index.
 import {
   type ContextRow,
   commitAt,
+  correctionsOf,
   findCommit,
   goesOnWithTurn,
   keep,
@@ -54,6 +55,7 @@ const bytesPerFinding = 300;
 
 function* earlierThan<Value>(chain: ReadChain, row: Placed, read: (artifact: ArtifactNo) => Value): Generator<Value> {
   const seen = new Set<ArtifactNo>();
+  const corrections = String(correctionsOf(chain));
   for (let { seq, parent, sessionId } = row; parent !== null; ) {
     // The lines of a turn that was taken back lie between a commit and its parent.
     const between = chain.db.column<ArtifactNo>(
@@ -65,13 +67,13 @@ function* earlierThan<Value>(chain: ReadChain, row: Placed, read: (artifact: Art
       seen.add(artifact);
       yield read(artifact);
     }
-    ({ seq, parent, sessionId } = placeOf(chain, parent));
+    ({ seq, parent, sessionId } = placeOf(chain, parent, corrections));
   }
 }
 
 /** The place of a commit, which only a repair changes. An import looks back over the same commits for each one that it adds. */
-const placeOf = (chain: ReadChain, at: CommitSeq): Placed =>
-  kept(chain, 'place of commit', String(at), '', () => picked(commitAt(chain, at), 'seq', 'parent', 'sessionId'), bytesPerFinding);
+const placeOf = (chain: ReadChain, at: CommitSeq, corrections: string): Placed =>
+  kept(chain, 'place of commit', String(at), corrections, () => picked(commitAt(chain, at), 'seq', 'parent', 'sessionId'), bytesPerFinding);
 
 /** A delta that is read and parsed on first use. */
 export function openDelta(chain: ReadChain, { id, type, format, artifact }: Pick<Step, 'id' | 'type' | 'format' | 'artifact'>, end?: number): Delta {
