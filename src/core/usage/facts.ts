@@ -60,7 +60,7 @@ export function parseTemplate(template: string): { readonly agent: string; reado
   return slash < 0 ? { agent: template, subagent: '' } : { agent: template.slice(0, slash), subagent: template.slice(slash + 1) || 'agent' };
 }
 
-/** Calls to store. */
+/** Calls of one session and agent to store. */
 interface Batch {
   readonly calls: { readonly call: CallCount; readonly sum: Sum; readonly cost: number | null }[];
   /** The values of `columns`, call after call. */
@@ -83,7 +83,11 @@ export function recordCalls(chain: WriteChain, commits: Iterable<CountedCommit>,
   for (const { row, calls } of commits) {
     const { agent, subagent } = parseTemplate(row.template);
     const session = row.sessionId ?? '';
-    if (sum && (sum.session !== session || sum.agent !== agent || sum.subagent !== subagent)) sum = undefined;
+    if (sum && (sum.session !== session || sum.agent !== agent || sum.subagent !== subagent)) {
+      // One known call makes all sessions of its statement be summed anew, which may change the last digits of their costs.
+      flush();
+      sum = undefined;
+    }
     for (const call of calls) {
       if (call.total) {
         storeTotal(chain, row.seq, session, call);
