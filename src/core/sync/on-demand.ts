@@ -1,3 +1,4 @@
+import { countTools } from '../analysis/index.js';
 import { elsewhere, type Held, refOfHash, theHub } from '../artifacts/index.js';
 import { type ArtifactNo, type ArtifactRef, type CommitSeq, corrupt, orUndefined, StemmaError } from '../base/index.js';
 import { outlineVersion, type ReadChain, rememberParsed, type WriteChain } from '../chain/index.js';
@@ -178,6 +179,7 @@ function storeFetched(chain: WriteChain): void {
     rememberRecords(chain, last.commits);
     const commits = last.commits.map(({ seq }) => seq);
     countCalls(chain, commits);
+    countTools(chain, commits);
   });
 }
 

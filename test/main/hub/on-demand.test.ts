@@ -3,6 +3,8 @@ import { createRouterClient } from '@orpc/server';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { catchUpTools } from '../../../src/core/analysis/index.js';
+import type { WriteChain } from '../../../src/core/chain/index.js';
 import type { SessionRow } from '../../../src/core/contract/index.js';
 import { createEngine, createSession } from '../../../src/core/project/index.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
@@ -89,6 +91,22 @@ describe('a hub project that is open without a clone', () => {
     // The same token opens the same project again, another one its own.
     expect((await client.team.open(place)).dir).toBe(info.dir);
     expect((await client.team.open({ ...place, token: await readerOf('direct') })).dir).not.toBe(info.dir);
+  });
+
+  test('[E36] tool calls are counted whose contents arrive when they are read', { tags: 'long' }, async () => {
+    const mine = emptyChain();
+    importInto(mine, join(import.meta.dirname, '../../fixtures/codex-2026'));
+    await push(mine, await hub.project('tools'), { leaves: ({ kind }) => kind !== 'source' });
+    const { client, session } = person();
+    await client.team.open({ hub: hub.address, project: 'tools', token: await readerOf('tools') });
+    const countIn = (chain: WriteChain): number => {
+      for (const _ of catchUpTools(chain));
+      return chain.db.value<number>('SELECT COUNT(*) FROM usageTool') ?? 0;
+    };
+    const all = countIn(mine);
+    expect(countIn(session.project().chain)).toBeLessThan(all);
+    await client.usage.sessions({ groupBy: null });
+    expect(countIn(session.project().chain)).toBe(all);
   });
 
   test('[E36] a first screen calls the hub once, and does not wait for the disk', { tags: 'long' }, async () => {
