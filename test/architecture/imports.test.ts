@@ -514,7 +514,7 @@ describe('the import law', () => {
   test('each test of the window loads the globals of a page before any module of the window', () => {
     const tests = filesBelow('test', isSource).filter((file) => file.startsWith('test/renderer/') && file.includes('.test.'));
     expect(tests.length).toBeGreaterThan(20);
-    // A module that failed to load stays failed in its worker, for each later test file too.
+    // The test files of a worker share modules: one that failed to load fails for all later files, too.
     expect(tests.filter((file) => !/^(?:\/\/.*\n)*import '\.\/page\.js';/.test(textAt(file)))).toEqual([]);
   });
 

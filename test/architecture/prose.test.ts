@@ -33,7 +33,7 @@ describe('prose', () => {
     expect(found.map(({ file, line, text }) => `${file}:${line} ${text}`)).toEqual([]);
   });
 
-  test('the bench has every row that a text tells to measure', () => {
+  test('the bench has every row that the README or docs/ tell the reader to measure', () => {
     const rows = filesBelow('test/bench/rows', isSource).flatMap((path) =>
       [...textAt(path).matchAll(/rows: \[([^\]]*)\]/g)].flatMap(([, names = '']) => [...names.matchAll(/'([^']+)'/g)].map(([, name]) => name)),
     );

@@ -51,8 +51,8 @@ export const startsOf = (rows: readonly LaneRow[], { partOf, besides }: TurnPart
   rows.map(({ seq, start }) => [seq, partOf.get(start) ?? besides.get(start) ?? start]);
 
 /**
- * The titles of branches by their ends, of which each has the first commit of its branch: the name of the branch, else that of its session. A side
- * branch of a session, also in a file in which an agent continued it, has the title of its first commit.
+ * The titles of branches, by their last commits: the name of the branch, else that of its session. `startOf` has the first commit of each branch. A
+ * side branch of a session, also in a file in which an agent continued it, has the title of its first commit.
  */
 export function titlesOf(chain: ReadChain, startOf: ReadonlyMap<CommitSeq, CommitSeq>): ReadonlyMap<CommitSeq, string | null> {
   const starts = chain.db.all<{ seq: CommitSeq; summary: string | null; intact: 0 | 1 }>(

@@ -11,7 +11,7 @@ import { fetchInParts } from './parts.js';
 
 /** Limits of objects fetched together, as neighbors are usually read next. Fetches grow while reading goes on. */
 const neighborhood = { min: 32, max: 512, minBytes: 192 * 1024, maxBytes: 16 * 1024 * 1024, growth: 4 };
-/** The entries of the window's first view, and the most bytes of contents that are fetched for it with the first outlines, beyond one object. */
+/** The entries of the window's first view, and the most bytes of contents that are fetched for it. One larger object is fetched anyway. */
 const firstView = { entries: 60, maxBytes: 2 * 1024 * 1024 };
 /** Number of outlines that are fetched together, before and after the requested one. */
 const outlinesAround = 2_000;

@@ -30,7 +30,7 @@ interface RecordedTouch extends Pick<Touch, 'how' | 'isFresh'>, Pick<Knowledge, 
   readonly key: EntryKey;
   readonly call: ContentPlace;
   readonly result: ContentPlace;
-  /** The file after this touch as states list it, once one did: a state lists every file, so it must not make them anew. */
+  /** What a state says of the file after this touch. The first state that lists it makes it, and later ones use it again. */
   row?: Readonly<MomentState['files'][number]>;
 }
 

@@ -107,7 +107,7 @@ function openAt(calls: Tape['calls'], last: number): MomentState['openCalls'] {
   return open;
 }
 
-/** The files that steps had touched by a step. They are in the order of their first touches. */
+/** The files that were touched up to a step, in the order of their first touches. */
 function filesAt(files: Tape['files'], last: number, before: number): MomentState['files'] {
   const listed: MomentState['files'] = [];
   for (const [path, { touches }] of files) {

@@ -1,5 +1,5 @@
-// Sums of long contexts at every 64th commit, and the columns of their fillers, so that a question reads only the commits after the last sum, and a list a
-// hundred rows and not one for each commit. Commits never change.
+// Sums of long contexts at every 64th commit, so that a question reads only the commits after the last sum. The columns of fillers are stored for the
+// same stretches, so that their list reads a hundred rows and not one for each commit. Commits never change.
 import { attempt, type CommitSeq, type ContextId, contentGone, type EntryKey, numberOf, orUndefined, parseJson } from '../base/index.js';
 import {
   backwards,

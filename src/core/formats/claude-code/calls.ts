@@ -52,7 +52,7 @@ function serverToolsIn(given: Json | undefined): Record<string, number> | undefi
   return uses.length > 0 ? Object.fromEntries(uses.map(([name, count]) => [toolOf(name), count])) : undefined;
 }
 
-/** The speed and the tier that have no price of their own, and names of such places. */
+/** Speeds, tiers and places at the usual price. */
 const usualSpeeds: ReadonlySet<string> = new Set(['standard']);
 const usualPlaces: ReadonlySet<string> = new Set(['', 'global', 'not_available']);
 
