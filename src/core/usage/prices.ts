@@ -242,7 +242,7 @@ function storePrices(chain: WriteChain, calls: readonly PricedCall[], settings: 
 
 function pricedAs(chain: ReadChain, call: Parameters<Pricer>[0], settings: UsageSettings): ReturnType<Pricer> {
   const cost = costOf(chain, call, settings);
-  // Such a call has no price.
+  // A call that is dated before its model has no price.
   const isEarly = cost === null && call.model !== null && predates(call.model, call.at);
   return { cost, flaw: call.flaw ?? (isEarly ? 'the call is dated before its model' : null) };
 }
