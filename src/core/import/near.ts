@@ -8,12 +8,15 @@ const deepest = 3;
 /** Agents compress old transcripts. */
 const endings = ['.jsonl', '.jsonl.zst'];
 
+/** Whether a transcript's name of another one can be a session's id. A shorter text would be a part of strangers' names, too. */
+export const isSessionName = (name: string): boolean => /^[\w-]{8,64}$/.test(name);
+
 /**
  * Finds the transcript of the session that this one continues: beside it or in the folder of another day, with a name that ends in `part`.
  * `part` comes from a transcript, so it is only compared with existing names and not used as a path (T13).
  */
 export function fileNear(path: string, part: string): LocatedFile | undefined {
-  if (!/^[\w-]{8,64}$/.test(part)) return undefined;
+  if (!isSessionName(part)) return undefined;
   let top = dirname(path);
   for (let up = 0; up < deepest && ofADate.test(basename(top)); up++) top = dirname(top);
   const search = (folder: string, depth: number): string | undefined => {

@@ -6,6 +6,7 @@ import { type ImportPlan, type KnownRecords, recordOfKey } from '../formats/inde
 import { type CallRecorder, noteChangedCalls } from '../usage/index.js';
 import { metaBeside } from './beside.js';
 import { type TrackedRecords, trackedRecords } from './known.js';
+import { isSessionName } from './near.js';
 import { formatNamed } from './recognize.js';
 import type { Until } from './regroup.js';
 import { allSources, type SourceRow, sourceBytes } from './sources.js';
@@ -14,8 +15,9 @@ import { allSources, type SourceRow, sourceBytes } from './sources.js';
 const waits = 'waits for ';
 
 /** Records that a commit waits for the session of this name. */
-export const rememberWaiting = (chain: WriteChain, seq: CommitSeq, name: string): void =>
-  remember(chain, { seq }, [`${waits}${name} ${commitAt(chain, seq).id}`]);
+export function rememberWaiting(chain: WriteChain, seq: CommitSeq, name: string): void {
+  if (isSessionName(name)) remember(chain, { seq }, [`${waits}${name} ${commitAt(chain, seq).id}`]);
+}
 
 interface Waiting {
   readonly record: string;

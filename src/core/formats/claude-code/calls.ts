@@ -164,7 +164,7 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
   if (record.type !== 'assistant') return partOfEntries(entries);
   const first = entries.find((entry) => !isHidden(entry));
   const message = isObject(record.message) ? record.message : {};
-  const { id, model, usage } = message;
+  const { model, usage } = message;
   if (!first || model === syntheticModel) return undefined;
   const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning, flaw } = countsOfUsage(usage);
   return {
@@ -172,7 +172,7 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
     others: besidesOf(record, first),
     isFinal: isFinalMessage(message),
     reply: {
-      id: typeof id === 'string' ? id : first.key,
+      id: messageIdOf(record) ?? first.key,
       key: first.key,
       model: typeof model === 'string' ? model : null,
       input,

@@ -64,7 +64,8 @@ export interface More {
   readonly logicalParent?: string;
   /** Set for the boundary of a compaction. */
   readonly metadata?: JsonObject;
-  readonly forkedFrom?: string;
+  /** The session and the record that the record repeats. */
+  readonly forkedFrom?: { readonly session: string | undefined; readonly record: string };
   /** The end of the parent's context with which a forked subagent begins. Set for the reference of its file to it. */
   readonly forkRef?: { readonly session: string; readonly last: string };
   /** Calls that may start subagents. */
@@ -194,7 +195,7 @@ function moreOf(record: JsonObject, part: ChainedRole, calls: boolean, ofFile: F
     if (isObject(record.compactMetadata)) more.metadata = record.compactMetadata;
   }
   const forkedFrom = stringAt(record.forkedFrom, 'messageUuid');
-  if (forkedFrom) more.forkedFrom = forkedFrom;
+  if (forkedFrom) more.forkedFrom = { session: stringAt(record.forkedFrom, 'sessionId') || undefined, record: forkedFrom };
   const forkRef = record.type === 'fork-context-ref' ? forkRefOf(record) : undefined;
   if (forkRef) more.forkRef = forkRef;
   const agents = calls ? agentCallsOf(record) : [];

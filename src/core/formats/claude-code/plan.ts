@@ -32,11 +32,13 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
   const wholeIsSidechain = first !== undefined && lines.every(({ uuid, sidechain }) => uuid === undefined || sidechain);
   const fork = wholeIsSidechain ? lines.find(({ more }) => more?.forkRef)?.more?.forkRef : undefined;
   const missing = fork && !known.has(fork.last) ? fork.session : undefined;
+  const isUnknown = ({ more }: TranscriptLine): boolean => more?.forkedFrom !== undefined && !known.has(more.forkedFrom.record);
+  const origin = resumeAt === 0 ? lines.find(isUnknown)?.more?.forkedFrom?.session : undefined;
   const storedAs = ({ uuid, start, more }: TranscriptLine, parentStored: boolean): string | undefined => {
     if (uuid === undefined || start < resumeAt) return uuid;
     if (!parentStored) return undefined;
     if (known.has(uuid)) return uuid;
-    const origin = more?.forkedFrom;
+    const origin = more?.forkedFrom?.record;
     return origin !== undefined && known.has(origin) ? origin : undefined;
   };
   const isKnown = (record: string): boolean => known.has(record);
@@ -65,11 +67,11 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     ...defined({ sessionId, title, cwd }),
     commits,
     side,
-    skipped: fresh([...scan.skipped, ...tree.skipped, ...unnamed(scan, commits)]),
+    skipped: fresh([...scan.skipped, ...tree.skipped, ...unnamed(scan, freshFrom)]),
     notes: fresh([...scan.notes, ...tree.notes, ...withoutBeginning(missing)]),
     tips: tipsOf(segments, numbers),
     end: scan.end,
-    ...(missing && { awaits: missing }),
+    ...defined({ awaits: missing ?? (origin === sessionId ? undefined : origin) }),
   };
 }
 
@@ -116,10 +118,11 @@ const withoutBeginning = (session: string | undefined): Problem[] =>
     ? []
     : [{ line: 1, reason: `The subagent was forked from the session ${session}, which is not imported: its context lacks that beginning.` }];
 
-/** Why a file with messages has no commit: its messages have no ids, by which they are found and follow each other. */
-function unnamed({ lines }: SessionLines, commits: ImportPlan['commits']): Problem[] {
-  const first = commits.length === 0 ? lines.find(({ isMessage, part }) => isMessage && part === 'quiet') : undefined;
-  return first ? [{ line: first.line, reason: 'its messages have no uuid, so nothing of them could be read' }] : [];
+/** Messages that are not read, because they have no ids, by which messages are found and follow each other. */
+function unnamed({ lines }: SessionLines, from: number): Problem[] {
+  const [first, ...more] = lines.filter(({ line, isMessage, uuid }) => isMessage && uuid === undefined && line >= from);
+  const those = more.length === 0 ? 'this message has' : `${more.length + 1} messages from this line on have`;
+  return first ? [{ line: first.line, reason: `${those} no uuid: not read` }] : [];
 }
 
 /** A compaction at the end of the file without a summary is left for the next import, like half a line. */

@@ -18,8 +18,8 @@ export const readBlocks = (record: JsonObject): readonly unknown[] => {
   const content = readContent(record);
   return Array.isArray(content) ? content : [];
 };
-/** The agent's id of the message. */
-export const messageIdOf = (record: JsonObject): string | undefined => stringAt(record.message, 'id');
+/** The agent's id of the message. An empty id is none: it would make one message of all that have it. */
+export const messageIdOf = (record: JsonObject): string | undefined => stringAt(record.message, 'id') || undefined;
 /** The record's id. */
 export const uuidOf = (record: JsonObject): string | undefined => (typeof record.uuid === 'string' && record.uuid !== '' ? record.uuid : undefined);
 

@@ -9,6 +9,7 @@ import {
   dialect,
   endsSummary,
   folderOf,
+  isAnswer,
   isPrompt,
   isUnknown,
   isVoid,
@@ -143,15 +144,11 @@ function startsIn(event: JsonObject): readonly string[] {
 }
 
 function itemFact({ payload: item, metadata, at }: RolloutLine, turn: string): ItemFact {
-  const isAnswer =
-    item.type !== 'message'
-      ? typeof item.type === 'string' && !item.type.endsWith('_output') && item.type !== 'agent_message'
-      : item.role === 'assistant';
   const fact: Mutable<ItemFact> = { name: nameInTurn(item, turn, at) };
   if (isVoid(item)) fact.isVoid = true;
   if (isPrompt(item)) fact.prompt = clip(promptText(item)) ?? '';
-  if (isAnswer) fact.isAnswer = true;
-  const said = isAnswer && item.type === 'message' ? clip(joinParts(readTexts(item.content))) : undefined;
+  if (isAnswer(item)) fact.isAnswer = true;
+  const said = fact.isAnswer && item.type === 'message' ? clip(joinParts(readTexts(item.content))) : undefined;
   if (said !== undefined) fact.said = said;
   if (metadata?.compaction_output === true) fact.isCompactionAnswer = true;
   return fact;

@@ -56,7 +56,7 @@ export function readLine(record: JsonObject): RolloutLine {
       at: readTime(record),
       metadata: isObject(metadata) ? metadata : undefined,
     };
-  if (record.record_type !== undefined) return flatLine('other', record);
+  if (record.record_type !== undefined || payload !== undefined) return flatLine('other', record);
   if (typeof record.type === 'string') return flatLine(record.type === 'compacted' ? 'compacted' : 'item', record);
   const at = readTime(record);
   return typeof record.id === 'string' && at !== undefined ? flatLine('meta', record, at) : flatLine('other', record);

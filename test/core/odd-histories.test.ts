@@ -1,0 +1,129 @@
+// Histories of the kinds in fixtures/cases with faults at other places: what is missing, empty, null or unknown.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { WriteChain } from '../../src/core/chain/index.js';
+import { atOnce, checkProject } from '../../src/core/project/index.js';
+import { listSessions } from '../../src/core/sessions/index.js';
+import { loadPrices } from '../../src/core/usage/index.js';
+import { answer, call, prompt } from '../support/claude-lines.js';
+import { codexAnswered, codexAsked, codexLine, codexTurn } from '../support/codex-lines.js';
+import { usageCalls, usageSessions } from '../support/counted.js';
+import { reply, session, usage } from '../support/counted-lines.js';
+import { importInto } from '../support/imports.js';
+import { emptyChain, emptyProject, scratch } from '../support/project.js';
+
+beforeAll(() => loadPrices());
+
+const uuidOf = (n: number): string => `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`;
+type Line = Record<string, unknown>;
+const changed = (line: string, change: (record: Line) => Line): string => `${JSON.stringify(change(JSON.parse(line) as Line))}\n`;
+
+/** Imports files, one after the other, into an empty project. */
+function imported(...files: readonly (readonly [name: string, text: string])[]): WriteChain {
+  const folder = scratch();
+  const chain = emptyChain();
+  for (const [name, text] of files) {
+    writeFileSync(join(folder, name), text);
+    importInto(chain, join(folder, name));
+  }
+  return chain;
+}
+
+const outputs = (chain: WriteChain): number => usageSessions(chain, { groupBy: null }).totals.tokens.output;
+
+describe('Claude Code', () => {
+  const [origin, child, grandchild] = [uuidOf(1), uuidOf(2), uuidOf(3)];
+  /** A branch, as `/branch` writes it: it repeats the first lines with their ids and names the session that they are of. */
+  const branch = (of: readonly string[], lines: number, id: string): string[] => [
+    ...of.slice(0, lines).map((line) =>
+      changed(line, ({ sessionId, uuid, ...record }) => ({
+        ...{ ...record, uuid, sessionId: id },
+        forkedFrom: { sessionId, messageUuid: uuid },
+      })),
+    ),
+    ...session(id, 1, id).map((line, at) => (at > 0 ? line : changed(line, (record) => ({ ...record, parentUuid: uuidIn(of[lines - 1]) })))),
+  ];
+  const uuidIn = (line = ''): unknown => (JSON.parse(line) as Line).uuid;
+
+  test('[N22] a branch that says what it repeats counts nothing twice, in each order', () => {
+    const first = session(origin, 3, origin);
+    const second = branch(first, 4, child);
+    const third = branch(second, 6, grandchild);
+    const files = [first, second, third].map((lines, at) => [`${uuidOf(at + 1)}.jsonl`, lines.join('')] as const);
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 0, 2],
+      [1, 2, 0],
+    ]) {
+      const chain = imported(...order.map((at) => files[at] as (typeof files)[number]));
+      expect([usageCalls(chain, {}).total, outputs(chain)], order.join()).toEqual([5, 20 + 21 + 22 + 20 + 20]);
+      const turns = listSessions(chain, {}).sessions.map(({ sessionId, turns }) => [sessionId, turns]);
+      expect(turns.sort(), order.join()).toEqual([
+        [origin, 3],
+        [child, 3],
+        [grandchild, 4],
+      ]);
+    }
+  });
+
+  test('[N20] a branch names no other session by a part of a name', () => {
+    const first = session(origin, 2, origin);
+    const named = branch(first, 4, child).map((line) => line.replaceAll(`{"sessionId":"${origin}"`, '{"sessionId":".jsonl"'));
+    const grown = `${named.join('')}${prompt('later', 'later', { parent: `${child}-a0`, extra: { sessionId: child } })}`;
+    const chain = imported([`${child}.jsonl`, named.join('')], [`${child}.jsonl`, grown]);
+    expect(listSessions(chain, {}).sessions).toMatchObject([{ turns: 4, branches: 1 }]);
+  });
+
+  test('[N20] replies whose ids are empty count once each', () => {
+    const counts = { id: '', usage: usage(1_000, 0, 0, 100) };
+    const lines = [
+      prompt('u1', 'one'),
+      reply('a1', { parent: 'u1', ...counts }),
+      prompt('u2', 'two', { parent: 'a1' }),
+      reply('a2', { parent: 'u2', ...counts }),
+    ];
+    const chain = imported(['s.jsonl', lines.join('')]);
+    expect([usageCalls(chain, {}).total, outputs(chain)]).toEqual([2, 200]);
+  });
+
+  test('[S13] names that are empty or missing are no damage', () => {
+    const project = emptyProject();
+    const path = join(scratch(), 's.jsonl');
+    const nameless = changed(call('a1', 'c1', 'Read', {}, { parent: 'u1' }), (record) => ({
+      ...record,
+      message: { id: '', role: 'assistant', model: 'm', content: [{ type: 'tool_use' }, { type: 'tool_use', id: '', name: '', input: null }] },
+    }));
+    writeFileSync(path, `${prompt('u1', 'one')}${nameless}`);
+    importInto(project.chain, path);
+    expect(atOnce(checkProject(project)).problems).toEqual([]);
+  });
+
+  test('[F10] messages without ids are named where others have ids', () => {
+    const bare = [prompt('u2', 'two', { parent: 'a1' }), answer('a2', 'yes', { parent: 'u2' })].map((line) =>
+      changed(line, ({ uuid: _, ...record }) => record),
+    );
+    const path = join(scratch(), 's.jsonl');
+    writeFileSync(path, [prompt('u1', 'one'), answer('a1', 'yes', { parent: 'u1' }), ...bare].join(''));
+    const reason = '2 messages from this line on have no uuid: not read';
+    expect(importInto(emptyChain(), path).skipped).toEqual([{ path, line: 3, reason }]);
+  });
+});
+
+describe('Codex', () => {
+  const name = `rollout-2026-01-01T00-00-00-${uuidOf(4)}.jsonl`;
+  const meta = codexLine('session_meta', { id: uuidOf(4), cwd: '/work' });
+
+  test.each<[string, string, object | null]>([
+    ['an item of an unknown kind', 'response_item', { type: 'hologram' }],
+    ['an item without content', 'response_item', null],
+    ['a snapshot of files', 'response_item', { type: 'ghost_snapshot', ghost_commit: {} }],
+    ['an event without content', 'event_msg', null],
+    ['a line of an unknown kind without content', 'new_this_year', null],
+  ])('[N27] %s is no turn, wherever it stands', (_, type, payload) => {
+    const lines = [meta, codexTurn(1), codexAsked(2, 'two'), codexAnswered(2, 'done')].join('').split(/(?<=\n)/);
+    const text = lines.flatMap((line) => [line, codexLine(type, payload as object)]).join('');
+    expect(listSessions(imported([name, text]), {}).sessions).toMatchObject([{ turns: 2, branches: 1 }]);
+  });
+});
