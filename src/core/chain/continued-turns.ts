@@ -1,9 +1,9 @@
 // Turns that were imported in parts, because their file was read while the agent wrote it.
 import type { CommitSeq } from '../base/index.js';
-import { type DeltaOutline, promptAt, queuedPrefix } from '../formats/index.js';
+import { type DeltaOutline, outlineOfParsed, promptAt, queuedPrefix } from '../formats/index.js';
 import type { ContextRow, ReadChain, WriteChain } from './chain.js';
 import { commitAt } from './find.js';
-import { readOutline } from './outline.js';
+import { readOutline, readParsed } from './outline.js';
 import { holderOf, remember } from './records.js';
 
 /** Whether a commit is a whole turn, and not a compaction or a part of a turn. */
@@ -25,8 +25,16 @@ export function noteGrowth(chain: WriteChain, row: ContextRow): void {
   const note = (one: ContextRow): void => remember(chain, one, [`${goesOn}${one.id}`]);
   let before = row.type === 'delta' ? findParent(row) : undefined;
   if (!before || !isTurn(before)) return;
-  if (openingOf(readOutline(chain, row)) === undefined) note(row);
+  if (!isOpened(chain, row)) note(row);
   else for (; before && isSilent(readOutline(chain, before)); before = findParent(before)) note(before);
+}
+
+/** Whether a person typed the first prompt of a commit. Outlines do not say what an agent added, or what a running turn took up. */
+function isOpened(chain: ReadChain, row: ContextRow): boolean {
+  if (openingOf(readOutline(chain, row)) === undefined) return false;
+  const { entries, elisions } = readParsed(chain, row);
+  const typed = entries.filter(({ marks }) => !marks?.some((mark) => mark === 'meta' || mark === 'queued'));
+  return openingOf(outlineOfParsed({ entries: typed, elisions })) !== undefined;
 }
 
 /** Whether a commit goes on with the turn of its parent, because its file was imported within the turn. */

@@ -57,7 +57,9 @@ const growing = [
   ['copilot-u2028', [4, 8, 13]],
   ['gemini-duplicate-id', [3, 4]],
   ['queue-absorbed', [2, 3, 4, 8]],
+  ['queued-command-attachment', [2, 3]],
   ['rewind-mid', [2, 4]],
+  ['snapshot-collision', [5, 6]],
 ] as const;
 
 test.each(growing)('[N30] %s is the same when it is imported while it grows', (name, lines) => {
@@ -66,6 +68,8 @@ test.each(growing)('[N30] %s is the same when it is imported while it grows', (n
   const expected = after(path, whole, []);
   const ends = endsOf(whole);
   for (const line of lines) expect(after(path, whole, [ends[line - 1] ?? 0]), `cut after line ${line}`).toEqual(expected);
+  // After each line, bookkeeping included.
+  expect(after(path, whole, ends)).toEqual(expected);
   // Cut in the middle of records, several times.
   const parts = [1, 2, 3, 4, 5].map((part) => Math.floor((whole.length * part) / 6));
   expect(after(path, whole, parts)).toEqual(expected);

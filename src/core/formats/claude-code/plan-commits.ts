@@ -42,12 +42,27 @@ export function commitSegments(
   const made = newCommitting(segments, tree, facts, reader, isKnown);
   for (const segment of made.segments.list) {
     if (isStored(segment) || (segment.lines.length === 0 && segment.nodes.length === 0)) continue;
-    const parent = segment.after ? referTo(made, segment.after) : findParent(made, segment);
+    const found = segment.after ? referTo(made, segment.after) : findParent(made, segment);
+    const [parent, next] = found && 'record' in found ? afterBookkeeping(isKnown, found.record) : [found];
     made.numbers.set(segment, made.commits.length);
-    made.commits.push(planCommit(made, segment, parent));
+    made.commits.push(planCommit(made, segment, parent, segment.after && next));
   }
   return made;
 }
+
+/**
+ * The last delta of bookkeeping that was stored after a record, else the record, and the name of the next such delta. It has no record, and would be a
+ * branch of its own if what comes later followed the record.
+ */
+export function afterBookkeeping(isKnown: (record: string) => boolean, record: string): [last: { readonly record: string }, next: string] {
+  const name = (number: number): string => (number === 0 ? record : `${record} +${number}`);
+  let number = 0;
+  while (number < mostInARow && isKnown(name(number + 1))) number++;
+  return [{ record: name(number) }, name(number + 1)];
+}
+
+/** More deltas of bookkeeping in a row than any file has. */
+const mostInARow = 1_000;
 
 function referTo(made: Committing, node: RecordNode | undefined): PlannedCommit['parent'] {
   if (!node) return null;
@@ -91,7 +106,7 @@ function addShorterCompaction(made: Committing, summary: RecordNode, keeps: numb
 
 const boundaryOf = ({ nodes }: Segment): RecordNode | undefined => nodes.find(({ line }) => line.part === 'boundary');
 
-function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['parent']): PlannedCommit {
+function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['parent'], name: string | undefined): PlannedCommit {
   const { tree, copies, reader } = made;
   const boundary = segment.type === 'compaction' ? boundaryOf(segment) : undefined;
   const kept = ((boundary && tree.kept.get(boundary)) ?? segment.nodes.flatMap((node) => copies.get(node) ?? [])).map(({ line }) => line);
@@ -100,7 +115,11 @@ function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['p
     parent,
     ranges: joinRanges(segment.lines),
     ...(kept.length > 0 && { kept: joinRanges(kept) }),
-    records: [...nameRecords(segment.nodes), ...segment.lines.flatMap(({ more }) => (more?.link ? linkName(more.link, made.facts.sessionId) : []))],
+    records: [
+      ...nameRecords(segment.nodes),
+      ...(name === undefined ? [] : [name]),
+      ...segment.lines.flatMap(({ more }) => (more?.link ? linkName(more.link, made.facts.sessionId) : [])),
+    ],
   };
   return withContent(planned, kept.length > 0 ? [...segment.lines, ...kept] : segment.lines, reader);
 }

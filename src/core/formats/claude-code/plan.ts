@@ -3,7 +3,7 @@ import { lastName } from '../../system/index.js';
 import type { FileBytes, ImportPlan, PlanContext, Problem } from '../format.js';
 import { madeBy, maxNameLength } from '../shared/plans.js';
 import { recordAt, scanLines } from './parse-lines.js';
-import { commitSegments, mainTemplate, type SessionCommitFacts } from './plan-commits.js';
+import { afterBookkeeping, commitSegments, mainTemplate, type SessionCommitFacts } from './plan-commits.js';
 import { placeOnly, readLines, type SessionLines, type TranscriptLine } from './plan-lines.js';
 import type { RecordNode } from './plan-nodes.js';
 import { openReader } from './plan-reader.js';
@@ -69,7 +69,7 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     side,
     skipped: fresh([...scan.skipped, ...tree.skipped, ...unnamed(scan, freshFrom)]),
     notes: fresh([...scan.notes, ...tree.notes, ...withoutBeginning(missing)]),
-    tips: tipsOf(segments, numbers),
+    tips: tipsOf(segments, numbers, isKnown),
     end: scan.end,
     ...defined({ awaits: missing ?? (origin === sessionId ? undefined : origin) }),
   };
@@ -143,7 +143,7 @@ function withoutOpenCompaction(scan: SessionLines): SessionLines {
 }
 
 /** Leaves by the position of their last record in the file, subagents first. The agent resumes the last one. */
-function tipsOf({ list, branchedAt }: Segments, numbers: ReadonlyMap<Segment, number>): ImportPlan['tips'] {
+function tipsOf({ list, branchedAt }: Segments, numbers: ReadonlyMap<Segment, number>, isKnown: (record: string) => boolean): ImportPlan['tips'] {
   const last = new Map(list.filter((segment) => isStored(segment) || numbers.has(segment)).map((segment) => [segment.branch, segment] as const));
   const leaves = [...last].filter(([{ nodes }]) => !branchedAt.has(nodes.at(-1) as RecordNode));
   const order = ([{ sidechain, nodes }]: (typeof leaves)[number]): number => (sidechain ? -1e15 : 0) + (nodes.at(-1)?.line.start ?? 0);
@@ -152,7 +152,7 @@ function tipsOf({ list, branchedAt }: Segments, numbers: ReadonlyMap<Segment, nu
     .flatMap(([, segment]): ImportPlan['tips'] => {
       const plan = numbers.get(segment);
       const stored = segment.nodes.at(-1)?.stored;
-      return plan !== undefined ? [{ plan }] : stored !== undefined ? [{ record: stored }] : [];
+      return plan !== undefined ? [{ plan }] : stored !== undefined ? [afterBookkeeping(isKnown, stored)[0]] : [];
     });
 }
 

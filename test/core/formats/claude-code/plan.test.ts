@@ -446,7 +446,7 @@ describe('forks and growth', () => {
   test('a rewind into the stored part names the record that it continues', () => {
     const file = fileOf(...twoTurns, user('v2', 'a1', 'other way'));
     const start = fileOf(...twoTurns).length;
-    const planned = plan(file, { resumeAt: start, known: { has: (uuid) => uuid !== 'v2' } });
+    const planned = plan(file, { resumeAt: start, known: { has: (uuid) => /^[ua]\d$/.test(uuid) } });
     expect(planned.commits.map(({ parent, records }) => [parent, records])).toEqual([[{ record: 'a1' }, ['v2']]]);
     expect(planned.tips).toEqual([{ record: 'a2' }, { plan: 0 }]);
   });
