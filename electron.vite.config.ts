@@ -34,6 +34,7 @@ export default defineConfig({
           format: 'es',
           entryFileNames: '[name].js',
           chunkFileNames: 'chunks/[name].js',
+          minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
           // An old Node loads these to start a newer one, and the help needs nothing else, so they share no file with anything larger.
           codeSplitting: {
             groups: [

@@ -31,11 +31,11 @@ test('threads that read files ahead load no contract and no router', () => {
   const load = (path: string): void => {
     if (loaded.has(path)) return;
     loaded.add(path);
-    for (const [, next = ''] of readFileSync(path, 'utf8').matchAll(/^(?:import|export) (?:[^'"\n]* from )?"(\.[^"]+)"/gm))
+    for (const [, next = ''] of readFileSync(path, 'utf8').matchAll(/\b(?:import|export)(?:\{[^}]*\}from)?"(\.[^"]+)"/g))
       load(join(dirname(path), next));
   };
   const work = built('engine', 'work.js');
-  const [, chunk = ''] = /import\("([^"]+)"\)\)\.readForWriter/.exec(readFileSync(work, 'utf8')) ?? [];
+  const [, chunk = ''] = /import\(`([^`]+)`\)\)\.readForWriter/.exec(readFileSync(work, 'utf8')) ?? [];
   load(join(dirname(work), chunk));
   const names = [...loaded].map((path) => basename(path));
   expect(names.length).toBeGreaterThan(2);

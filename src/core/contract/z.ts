@@ -26,7 +26,7 @@ function schemaOf(pending: Pending): object {
 /** Methods whose result is a schema that is not made yet either. To read anything else of a schema makes it. */
 const methods: ReadonlySet<unknown> = new Set([
   ...(['optional', 'nullable', 'nullish', 'describe', 'default', 'min', 'max', 'int', 'positive', 'nonnegative', 'trim', 'regex'] as const),
-  ...(['transform', 'superRefine', 'pipe', 'extend', 'pick', 'omit', 'partial', 'exclude'] as const),
+  ...(['transform', 'refine', 'superRefine', 'pipe', 'extend', 'pick', 'omit', 'partial', 'exclude'] as const),
 ]);
 const made = Symbol('made');
 

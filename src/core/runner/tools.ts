@@ -1,4 +1,4 @@
-import { parseJson, StemmaError } from '../base/index.js';
+import { once, parseJson, StemmaError } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import { untrusted } from '../composer/index.js';
 import { z } from '../contract/index.js';
@@ -22,11 +22,14 @@ interface Definition {
 
 const plain = <Value>(value: Value): Value => parseJson(JSON.stringify(value)) as Value;
 
-const defined: readonly Definition[] = tools.map(({ name, description, schema }) => ({
-  name,
-  description,
-  parameters: plain({ ...z.toJSONSchema(schema, { io: 'input' }), $schema: undefined }),
-}));
+/** Made at first use, because it takes longer than to load everything else here. */
+const defined = once((): readonly Definition[] =>
+  tools.map(({ name, description, schema }) => ({
+    name,
+    description,
+    parameters: plain({ ...z.toJSONSchema(schema, { io: 'input' }), $schema: undefined }),
+  })),
+);
 
 const final: Definition = {
   name: finalTool,
@@ -36,11 +39,11 @@ const final: Definition = {
 
 /** The definitions of the offered tools of a card turn, in the form of chat completions. */
 export const definitions = (only: readonly string[]): Record<string, unknown>[] =>
-  [...defined, final].filter(({ name }) => only.includes(name)).map((each) => ({ type: 'function', function: each }));
+  [...defined(), final].filter(({ name }) => only.includes(name)).map((each) => ({ type: 'function', function: each }));
 
 /** The definitions of the offered tools of a conversation, in the form of the Messages API. */
 export const conversationTools = (only: readonly string[]): Record<string, unknown>[] =>
-  defined.flatMap(({ name, description, parameters }) => (only.includes(name) ? [{ name, description, input_schema: parameters }] : []));
+  defined().flatMap(({ name, description, parameters }) => (only.includes(name) ? [{ name, description, input_schema: parameters }] : []));
 
 /** The answer of a tool of Stemma. A refusal is also an answer, which the model reads. */
 export interface ToolAnswer {

@@ -183,7 +183,7 @@ test.describe('stemma', () => {
     expect(bundle).toContain('firstParentRun');
     const everywhere = readFileSync(built('chunks', 'system.js'), 'utf8');
     for (const far of ['ZodError', 'toolUseResult', 'commander']) for (const text of [bundle, everywhere]) expect(text).not.toContain(far);
-    expect(everywhere).not.toMatch(/^import .* from "node:/m);
+    expect(everywhere).not.toMatch(/import[^;]*from"node:/);
   });
 
   test('ends without a word when the reader of its output has enough', async ({ machine }) => {
