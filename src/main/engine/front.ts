@@ -110,7 +110,9 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
     // No thread starts while the engine ends: the one that writes answers what still comes.
     const kind = call === undefined || isStopping ? undefined : kinds[call.path];
     const isRead = kind === 'reads' && dir !== undefined && places.get(dir) !== undefined;
-    if (call && (isRead || kind === 'scans'))
+    // The first screen need not wait until a thread that reads has loaded, because the writer has.
+    const isEarly = isRead && call?.path !== 'project.changes' && !readersOf(dir).canRead();
+    if (call && (isRead || kind === 'scans') && !isEarly)
       readersOf(isRead || (dir !== undefined && places.get(dir)) ? (dir as string) : '').call(connection, call, frame as Frame);
     else tell({ kind: 'frame', connection, frame: frame as Frame });
   }

@@ -246,6 +246,11 @@ export function openReaders(options: ReadersOptions) {
       if (given !== projects) all({ kind: 'share', projects: given });
       projects = given;
     },
+    /** Whether calls find a thread that has loaded, or must wait anyway; starts one if there is none. */
+    canRead: (): boolean => {
+      if (readers.length === 0 && !isLeft) start();
+      return isLeft || readers.some(({ isReady }) => isReady);
+    },
     isStarting: (): boolean => readers.some(({ isReady }) => !isReady),
     caches: (): CacheSize[] => readers.flatMap(({ cache }) => cache ?? []),
     close: (): void => {

@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { contract, procedureNames } from '../../../src/core/contract/index.js';
 import { kindOf } from '../../../src/core/router/index.js';
 import { answeredBy, readCall } from '../../../src/main/engine/frames.js';
+import { openReaders } from '../../../src/main/engine/readers.js';
 import type { ContractClient, EngineOptions } from '../../../src/main/launch/index.js';
 import { ensureBuilt } from '../../support/built.js';
 import { everyTable } from '../../support/every-table.js';
@@ -107,6 +108,26 @@ async function firstOf(call: Promise<unknown>): Promise<string | undefined> {
 }
 
 describe('threads that read', () => {
+  test('[S25] get no calls before one has loaded, unless the calls must wait for a repair', async () => {
+    const ignored = (): void => {};
+    const readers = openReaders({
+      dataDir: scratch(),
+      agentRoots: [],
+      place: undefined,
+      projects: 1,
+      answer: ignored,
+      ask: ignored,
+      giveUp: ignored,
+    });
+    onTestFinished(readers.close);
+    await readers.leave();
+    expect(readers.canRead()).toBe(true);
+    expect(readers.isStarting()).toBe(false);
+    readers.move(undefined);
+    expect(readers.canRead()).toBe(false);
+    expect(readers.isStarting()).toBe(true);
+  });
+
   test('[S25] answer every read and stream while another process holds the write lock', { tags: 'long' }, async () => {
     const { inputs, project, engine: own, folder } = await everyTable();
     const { dir } = project;
