@@ -8,7 +8,7 @@ import { useProjectQuery } from './query';
 import { createRanges, type Ranges, useRanges } from './ranges';
 
 /** The number of commits in a page: about four screens. */
-const chainPage = 400;
+const chainPage = 100;
 
 /** Chains up to this length are loaded completely in the background. Longer ones are folded, filtered and drawn from their map. */
 export const wholeChainLimit = 20_000;
