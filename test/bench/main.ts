@@ -28,6 +28,7 @@ import { ticketParts } from './rows/tickets.js';
 import { usageParts } from './rows/usage.js';
 import { walkParts } from './rows/walks.js';
 import { wholeParts } from './rows/whole.js';
+import { windowParts } from './rows/window.js';
 
 const [out, ...words] = process.argv.slice(2);
 if (!out) throw new Error('usage: main FOLDER [--quick] [ROW…]');
@@ -40,6 +41,7 @@ const parts = [
   ...storageParts,
   ...importParts,
   ...besideParts,
+  ...windowParts,
   ...wholeParts,
   ...memoryParts,
   ...documentParts,

@@ -1,20 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { _electron, type ElectronApplication, type Page } from '@playwright/test';
+import { display, electronExecutable } from './desktop.js';
 import { test as base } from './e2e.js';
 import { root } from './machine.js';
-
-/** Electron's executable: the one in `STEMMA_ELECTRON`, else the downloaded one of the package. */
-export function electronExecutable(): string | undefined {
-  const { STEMMA_ELECTRON: named } = process.env;
-  if (named) return named;
-  const home = dirname(createRequire(import.meta.url).resolve('electron/package.json'));
-  const path = join(home, 'path.txt');
-  const executable = existsSync(path) ? join(home, 'dist', readFileSync(path, 'utf8').trim()) : undefined;
-  return executable && existsSync(executable) ? executable : undefined;
-}
 
 export interface App {
   app: ElectronApplication;
@@ -49,18 +39,6 @@ export function packagedElectron(executable: string, folder: string): string {
   const copy = join(folder, 'stemma-app');
   copyFileSync(executable, copy);
   return copy;
-}
-
-/** A display for the tests if the machine has none. Xvfb picks a free number and prints it. */
-async function display(): Promise<{ name: string | undefined; server?: ChildProcess }> {
-  if (process.platform !== 'linux' || process.env.DISPLAY) return { name: process.env.DISPLAY };
-  const server = spawn('Xvfb', ['-displayfd', '1', '-screen', '0', '1600x1000x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const number = await new Promise<string>((resolve, reject) => {
-    server.stdout.once('data', (data: Buffer) => resolve(data.toString().trim()));
-    server.once('error', () => reject(new Error('The machine has no display and no Xvfb.')));
-    server.once('exit', (code) => reject(new Error(`Xvfb ended with ${code}.`)));
-  });
-  return { name: `:${number}`, server };
 }
 
 interface Given {
@@ -104,3 +82,4 @@ export const test = base.extend<Given, { displayName: string | undefined }>({
   },
 });
 export { expect } from '@playwright/test';
+export { electronExecutable };

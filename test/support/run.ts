@@ -7,11 +7,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { chromium } from './chromium.ts';
+import { electronExecutable } from './desktop.ts';
 import { installPeers, skippedFiles } from './peers.ts';
 
 interface Counts {
@@ -33,7 +33,6 @@ interface Stage {
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const reports = join(root, 'out', 'test');
-const require = createRequire(import.meta.url);
 const scripts = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }).scripts;
 
 const one = (ok: boolean): Counts => ({ passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 });
@@ -215,15 +214,6 @@ function script(name: string, run: (name: string) => Counts): Counts {
   return scripts[name] ? run(name) : skipped(`package.json has no script ${name} yet`);
 }
 
-/** Electron's executable: the configured one, else the downloaded one of the package. */
-function electron(): string | undefined {
-  if (process.env.STEMMA_ELECTRON) return process.env.STEMMA_ELECTRON;
-  const home = dirname(require.resolve('electron/package.json'));
-  const path = join(home, 'path.txt');
-  const executable = existsSync(path) ? join(home, 'dist', readFileSync(path, 'utf8').trim()) : undefined;
-  return executable && existsSync(executable) ? executable : undefined;
-}
-
 const stages: readonly Stage[] = [
   { name: 'types', run: types },
   { name: 'style', run: style },
@@ -236,7 +226,7 @@ const stages: readonly Stage[] = [
   {
     name: 'electron',
     run: () =>
-      electron()
+      electronExecutable()
         ? script('test:electron', (name) => playwright('electron', name))
         : skipped("Electron's own binary is not here, and STEMMA_ELECTRON names none"),
   },

@@ -7,7 +7,7 @@ import { useProject } from './project';
 import { useProjectQuery } from './query';
 import { createRanges, type Ranges, useRanges } from './ranges';
 
-/** The number of commits in a page: about four screens. */
+/** The number of commits in a page: about three screens. */
 const chainPage = 100;
 
 /** Chains up to this length are loaded completely in the background. Longer ones are folded, filtered and drawn from their map. */
