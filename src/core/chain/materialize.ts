@@ -1,23 +1,13 @@
-import { type Cached, refOf, refOfHash } from '../artifacts/index.js';
-import {
-  type ArtifactNo,
-  type ArtifactRef,
-  atOnce,
-  badRequest,
-  type ContextId,
-  decodeText,
-  firstWhere,
-  parseJson,
-  StemmaError,
-} from '../base/index.js';
-import type { InputOf, Tier } from '../contract/index.js';
+import { refOf, refOfHash } from '../artifacts/index.js';
+import { type ArtifactNo, type ArtifactRef, atOnce, badRequest, type ContextId, decodeText, parseJson, StemmaError } from '../base/index.js';
+import type { InputOf } from '../contract/index.js';
 import { countOutline, countTokens, type Format, findFormat, findReader, narrative, noLosses, requireFormat } from '../formats/index.js';
 import { matchingRows } from '../store/index.js';
 import { type Assembled, type AssembleOptions, assemble } from './assemble.js';
 import { type ContextRow, type Materialized, type NewResult, offer, type ReadChain, type Step, type WriteChain } from './chain.js';
-import { commitAt, findCommit } from './find.js';
+import { commitAt, findCommit, windowRanges } from './find.js';
 import { readOutline } from './outline.js';
-import { contributingIds, type Walk, walk } from './walk.js';
+import { contributingIds, newestFirst, stepsUntil, type Walk, walk } from './walk.js';
 
 export type MaterializeInput = InputOf<'context.materialize'>;
 
@@ -100,43 +90,48 @@ function findResult(chain: ReadChain, id: ContextId, input: MaterializeInput): F
   const { stop = 'compaction' } = input;
   // The stop of a walk has its full id, and must be an ancestor.
   const walked = stop === 'compaction' || stop === 'root' ? undefined : walk(chain, tip, stop);
-  const way = (): Walk => walked ?? walk(chain, tip, stop);
-  return keptResult(chain, tip, walked?.stop ?? stop, target, recipe, way) ?? freshResult(chain, way(), target, recipe);
+  const asked: Asked = { tip, stop: walked?.stop ?? stop, target, recipe, way: () => walked ?? walk(chain, tip, stop) };
+  return keptResult(chain, asked) ?? found(chain, asked, atOnce(inParts(chain, asked)) ?? whole(chain, asked));
+}
+
+/** What to materialize. */
+interface Asked extends Pick<Walk, 'tip' | 'stop'> {
+  readonly target: Format;
+  readonly recipe: string;
+  readonly way: () => Walk;
 }
 
 /** A stored result. While the content of an expired object is not removed, none is used: it may contain that content. */
-function keptResult(chain: ReadChain, tip: ContextRow, stop: Walk['stop'], target: Format, recipe: string, way: () => Walk): Found | undefined {
+function keptResult(chain: ReadChain, asked: Asked): Found | undefined {
+  const { tip, stop, target, recipe, way } = asked;
   if (chain.artifacts.expiryIsDue()) return undefined;
   const sql = `SELECT artifact, tier, messageCount, tokenCount, losses FROM ${keptResults} WHERE context = ? AND stop = ? AND format = ?`;
   const kept = chain.db.one<Kept>(sql, tip.seq, stop, recipe);
   const about = kept && aboutOf(kept);
   if (!about) return undefined;
   const { artifact, tier, messageCount, tokenCount } = kept;
-  const commits = (): ContextId[] => contributingIds(chain, tip, stop) ?? idsOf(way());
-  return { way, target, stored: artifact, fresh: undefined, ref: chain.artifacts.stat(artifact).ref, tier, messageCount, tokenCount, about, commits };
+  const { ref } = chain.artifacts.stat(artifact);
+  return { way, target, stored: artifact, fresh: undefined, ref, tier, messageCount, tokenCount, about, commits: unwalked(chain, asked) };
 }
 
-const idsOf = ({ contributing }: Walk): ContextId[] => contributing.map(({ id }) => id);
+const idsOf = (steps: readonly Step[]): ContextId[] => steps.map(({ id }) => id);
+const unwalked =
+  (chain: ReadChain, { tip, stop, way }: Asked) =>
+  (): ContextId[] =>
+    contributingIds(chain, tip, stop) ?? idsOf(way().contributing);
 
-function freshResult(chain: ReadChain, way: Walk, target: Format, recipe: string): Found {
-  const steps = inParts(chain, way, target);
-  return found(chain, way, target, recipe, steps ? atOnce(steps) : whole(chain, way, target, recipe));
-}
-
-function found(chain: ReadChain, way: Walk, target: Format, recipe: string, { content, tier, told, about }: Made): Found {
-  const messageCount = way.contributing.reduce((sum, step) => sum + countMessages(chain, step), 0);
-  const tokenCount = told ?? way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
-  const losses = tier === 'native' ? null : JSON.stringify(about);
+function found(chain: ReadChain, asked: Asked, { content, about, walked, ...counted }: Made): Found {
+  const { tip, stop, target, recipe, way } = asked;
+  const losses = counted.tier === 'native' ? null : JSON.stringify(about);
   const { contentType } = target;
-  const counted = { tier, messageCount, tokenCount };
   return {
     target,
     ...counted,
     about,
-    way: () => way,
-    commits: () => idsOf(way),
+    way,
+    commits: walked ? () => idsOf(walked) : unwalked(chain, asked),
     stored: undefined,
-    fresh: { tip: way.tip.seq, stop: way.stop, recipe, content, contentType, losses, ...counted },
+    fresh: { tip: tip.seq, stop, recipe, content, contentType, losses, ...counted },
     ref: content instanceof Uint8Array ? refOf(content) : refOfHash(content.hash),
   };
 }
@@ -191,52 +186,67 @@ export function remakeSnapshot(chain: ReadChain, artifact: ArtifactNo): Uint8Arr
  * Caches the result of a walk if it can be built delta by delta. It yields between steps, so that other work can run.
  * Returns whether the result is cached now.
  */
-export function* keepInSteps(chain: WriteChain, way: Walk, target: Format): Generator<undefined, boolean> {
-  const steps = inParts(chain, way, target);
-  const { fresh } = steps ? found(chain, way, target, target.id, yield* steps) : { fresh: undefined };
+export function* keepInSteps(chain: WriteChain, way: Walk): Generator<undefined, boolean> {
+  const { tip, stop } = way;
+  const asked = { tip, stop, target: findReader(tip.format), recipe: tip.format, way: () => way };
+  const made = yield* inParts(chain, asked);
+  const { fresh } = made ? found(chain, asked, made) : {};
   if (fresh) saveResult(chain, fresh);
   return fresh !== undefined;
 }
 
-/** A result to cache. `told` is the token count of a rendered result, which contains less than its commits. */
-interface Made {
-  readonly content: Uint8Array | Cached;
-  readonly tier: Tier;
-  readonly told?: number;
+/** A result to cache. The token count of a rendered result is that of its text, which contains less than its commits. */
+interface Made extends Pick<NewResult, 'content' | 'tier' | 'messageCount' | 'tokenCount'> {
   readonly about: About;
+  /** All its commits, root first, if they were walked. */
+  readonly walked?: readonly Step[] | undefined;
 }
 
-function whole(chain: ReadChain, way: Walk, target: Format, recipe: string): Made {
-  const { bytes, tier, ...about } = assemble(chain, way, target, readRecipe(recipe).options);
-  return { content: bytes, tier, about, ...(findFormat(target.id)?.tier === 'rendered' ? { told: countTokens(decodeText(bytes)) } : {}) };
+function whole(chain: ReadChain, { way, target, recipe }: Asked): Made {
+  const all = way();
+  const { bytes, tier, ...about } = assemble(chain, all, target, readRecipe(recipe).options);
+  const told = findFormat(target.id)?.tier === 'rendered' ? { tokenCount: countTokens(decodeText(bytes)) } : {};
+  return { content: bytes, tier, about, walked: all.contributing, ...countsOf(chain, all.contributing), ...told };
 }
+
+const countsOf = (
+  chain: ReadChain,
+  steps: readonly Step[],
+  before = { messageCount: 0, tokenCount: 0 },
+): Pick<Made, 'messageCount' | 'tokenCount'> => ({
+  messageCount: steps.reduce((sum, step) => sum + countMessages(chain, step), before.messageCount),
+  tokenCount: steps.reduce((sum, step) => sum + step.tokenCount, before.tokenCount),
+});
 
 /**
- * Streams the concatenation of deltas in formats that allow it, starting from an ancestor's cached result if one exists.
- * Undefined if the format does not concatenate, because then only `assemble` gives the right bytes.
+ * Streams the concatenation of deltas in formats that allow it, starting from an ancestor's cached result if one exists: then only the commits after
+ * it are walked. Undefined if the format does not concatenate, because then only `assemble` gives the right bytes.
  */
-function inParts(chain: ReadChain, way: Walk, { id, concatParts }: Format): Generator<undefined, Made> | undefined {
-  const steps = way.contributing;
-  if (!concatParts || !findFormat(id) || !steps.every((step) => step.format === id)) return undefined;
-  return writtenFrom(chain, way, id, concatParts);
-}
-
-function* writtenFrom(chain: ReadChain, way: Walk, format: string, concatParts: NonNullable<Format['concatParts']>): Generator<undefined, Made> {
+function* inParts(chain: ReadChain, asked: Asked): Generator<undefined, Made | undefined> {
+  const { id, concatParts } = asked.target;
+  if (!concatParts || !findFormat(id)) return undefined;
   const { artifacts } = chain;
-  const wholeDeltas = (some: readonly Step[]): Iterable<Iterable<Uint8Array>> =>
-    Iterator.from(artifacts.readInTurn(some.map((step) => step.artifact))).map((delta) => [delta]);
-  const made = function* (deltas: Iterable<Iterable<Uint8Array>>): Generator<undefined, Made> {
-    return { content: yield* artifacts.writeCache(concatParts(deltas)), tier: 'native', about: noLosses };
-  };
-  for (const earlier of earlierResults(chain, way, format))
+  const earlierAt = earlierResults(chain, asked);
+  for (let tries = 1; ; tries++) {
+    const { found: earlier, rest } = stepsUntil(backFrom(chain, asked), ({ seq }) => earlierAt.get(seq));
+    if (!rest.every(({ format }) => format === id)) return undefined;
+    const deltas = Iterator.from(artifacts.readInTurn(rest.map(({ artifact }) => artifact))).map((delta): Iterable<Uint8Array> => [delta]);
     try {
-      return yield* made(oneThen(artifacts.readParts(earlier.artifact), wholeDeltas(earlier.rest)));
+      const parts = earlier ? oneThen(artifacts.readParts(earlier.artifact), deltas) : deltas;
+      const content = yield* artifacts.writeCache(concatParts(parts));
+      return { content, tier: 'native', about: noLosses, walked: earlier ? undefined : rest, ...countsOf(chain, rest, earlier) };
     } catch (error) {
       // The cache dropped this result. Try an earlier one, and finally build the whole walk.
-      if (!(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
+      if (!earlier || !(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
+      earlierAt.delete(earlier.context);
+      if (tries === maxTried) earlierAt.clear();
     }
-  return yield* made(wholeDeltas(way.contributing));
+  }
 }
+
+/** The contributing commits, newest first. */
+const backFrom = (chain: ReadChain, { tip, stop, way }: Asked): Iterable<Step> =>
+  stop === 'compaction' ? newestFirst(chain, tip) : way().contributing.toReversed();
 
 function* oneThen<T>(one: T, others: Iterable<T>): Generator<T> {
   yield one;
@@ -248,32 +258,26 @@ const longWalk = 64;
 /** Number of earlier results to try. After that, building the whole walk is faster. */
 const maxTried = 4;
 
-/** Cached results of ancestors with the same stop and format, and the commits after them, nearest first. */
-function earlierResults(chain: ReadChain, way: Walk, format: string): { readonly artifact: ArtifactNo; readonly rest: readonly Step[] }[] {
-  const steps = way.contributing;
-  const [first] = steps;
-  const last = steps.at(-1);
-  if (!first || !last || steps.length < longWalk || chain.artifacts.expiryIsDue()) return [];
-  // Without compactions and snapshots, both stops give the same walk.
-  const isAll = way.stop !== 'compaction' ? steps.length === way.tip.depth + 1 : first.parent === null && first.type !== 'compaction';
-  const stops = isAll && (way.stop === 'root' || way.stop === 'compaction') ? ['root', 'compaction'] : [way.stop];
-  const found: ReturnType<typeof earlierResults> = [];
-  for (const { context, artifact } of chain.db.each<{ context: ContextRow['seq']; artifact: ArtifactNo }>(
-    `SELECT context, artifact FROM ${keptResults}
-      WHERE context BETWEEN ? AND ? AND project = ? AND stop IN (SELECT value FROM json_each(?)) AND format = ? AND tier = 'native'
-      ORDER BY context DESC`,
-    [first.seq, last.seq, chain.project, JSON.stringify(stops), format],
-  )) {
-    const place = placeIn(steps, context);
-    if (place !== undefined && found.push({ artifact, rest: steps.slice(place + 1) }) === maxTried) break;
-  }
-  return found;
+interface Earlier extends Pick<Kept, 'artifact' | 'messageCount' | 'tokenCount'> {
+  readonly context: ContextRow['seq'];
 }
 
-/** Finds a commit in a walk; row numbers ascend along a walk. */
-function placeIn(steps: readonly Step[], seq: ContextRow['seq']): number | undefined {
-  const place = firstWhere(0, steps.length, (at) => (steps[at] as Step).seq >= seq);
-  return steps[place]?.seq === seq ? place : undefined;
+/** Cached results with the same stop and format, by commit, from the beginning of the context on. */
+function earlierResults(chain: ReadChain, { tip, stop, target }: Asked): Map<ContextRow['seq'], Earlier> {
+  const [oldest] = tip.depth < longWalk || chain.artifacts.expiryIsDue() ? [] : windowRanges(chain, tip).slice(-1);
+  if (!oldest) return new Map();
+  const select = 'SELECT seq, type FROM commits WHERE run = ? AND depth = ?';
+  const first = chain.db.one<Pick<Step, 'seq' | 'type'>>(select, oldest.run, oldest.from);
+  if (!first) return new Map();
+  // Without compactions and snapshots, both stops give the same walk.
+  const isAll = oldest.from === 0 && first.type !== 'compaction';
+  const stops = isAll && (stop === 'root' || stop === 'compaction') ? ['root', 'compaction'] : [stop];
+  const rows = chain.db.all<Earlier>(
+    `SELECT context, artifact, messageCount, tokenCount FROM ${keptResults}
+      WHERE context BETWEEN ? AND ? AND project = ? AND stop IN (SELECT value FROM json_each(?)) AND format = ? AND tier = 'native'`,
+    [first.seq, tip.seq, chain.project, JSON.stringify(stops), target.id],
+  );
+  return new Map(rows.map((row) => [row.context, row]));
 }
 
 /** C6: without a commit, the result is the empty conversation. */

@@ -5,7 +5,7 @@ import { commitAt, findCommit, findOrigin, isAncestor, rangesTowardsRoot, window
 
 const inRange = 'FROM commits c WHERE run = ? AND depth <= ? ORDER BY depth DESC LIMIT ?';
 const selectSteps = `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount ${inRange}`;
-const selectIntact = `SELECT seq, ${intactColumn} ${inRange}`;
+const selectChanged = `SELECT seq FROM (SELECT seq, ${intactColumn} FROM commits c WHERE run = ? AND depth BETWEEN ? AND ?) WHERE NOT intact`;
 
 /** The commits that contribute content to a materialization, root first. */
 export interface Walk {
@@ -118,8 +118,10 @@ export function* backwards(chain: ReadChain, tip: Place, first = firstRange): Ge
   while (from) {
     const { run, depth }: Place = from;
     const rows: Step[] = chain.db.all<Step>(selectSteps, run, depth, range);
-    if (!rows.every(({ seq }) => verified.has(seq)))
-      for (const { seq, intact } of chain.db.all<Pick<ContextRow, 'seq' | 'intact'>>(selectIntact, run, depth, range)) if (intact) verified.add(seq);
+    if (!rows.every(({ seq }) => verified.has(seq))) {
+      const changed = new Set(chain.db.column<Step['seq']>(selectChanged, run, rows.at(-1)?.depth ?? 0, depth));
+      for (const { seq } of rows) if (!changed.has(seq)) verified.add(seq);
+    }
     for (const row of rows) {
       if (child && child.parent !== row.seq) throw lostParent(child);
       child = row;

@@ -10,6 +10,7 @@ import {
   fork,
   keepRestPoints,
   materializedBytes,
+  readMaterialized,
   remakeSnapshot,
   type WriteChain,
   walk,
@@ -17,6 +18,7 @@ import {
 import { requireFormat } from '../../../src/core/formats/index.js';
 import { prompt } from '../../support/claude-lines.js';
 import { emptyChain, emptyProject } from '../../support/project.js';
+import { countingReads } from '../../support/reads.js';
 
 const delta = (text: string) => ({ type: 'delta', format: 'claude-code-v1', text, template: 't', checkpoint: 'turn_boundary' }) as const;
 
@@ -120,6 +122,16 @@ describe('deep chains', () => {
     expect(kept(watched, branch) === whole(chain, branch)).toBe(true);
     expect(read.splice(0)).toEqual([200 + 3 - 128, 200 + 3 - 64]);
     expect(Buffer.from(chain.artifacts.read(rest?.artifact as ArtifactNo)).equals(before)).toBe(true);
+  });
+
+  test('[C23] a commit after a cached result is materialized without a walk to the root', () => {
+    const made = emptyChain();
+    const ids = grow(made, null, 600, 'm');
+    atOnce(keepRestPoints(made, { commits: 32, tokens: 1_000_000 }));
+    const id = ids.at(-1) as ContextId;
+    const { chain, reads } = countingReads(made);
+    const { commits, messageCount, tokenCount } = readMaterialized(chain, { id });
+    expect([reads.rows < 400, commits, messageCount, tokenCount]).toEqual([true, ids, 600, 1_200]);
   });
 
   test('[C23] short walks are not cached; large deltas count by their tokens', () => {
