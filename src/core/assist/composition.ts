@@ -1,5 +1,5 @@
 import { badRequest, type ContextId, conflict, type JsonObject } from '../base/index.js';
-import { type ContextRow, entries, findCommit, isShared, keep, type ReadChain, recalled } from '../chain/index.js';
+import { type ContextRow, contextSize, entries, findCommit, isShared, keep, type ReadChain, recalled } from '../chain/index.js';
 import {
   asComposed,
   type Compared,
@@ -35,8 +35,11 @@ export function composition(project: Place, { id: given, ...request }: Request):
   const base = findCommit(chain, given);
   refuseOtherFields(request);
   if (request.task !== undefined) return taskCall(chain, base, request.task, request);
-  refuseManyMessages(chain, base, request);
-  const preview = previewOf(project, base, recordedLayers(pairedCalls(entries(chain, { id: base.id }).entries)), request);
+  // A message has at least one entry, or stands in for one that is missing.
+  if (contextSize(chain, base.id).total > most.list) refuseManyMessages(chain, base, request);
+  const recorded = recordedLayers(pairedCalls(entries(chain, { id: base.id }).entries));
+  if (recorded.memory.length > most.list) refuseManyMessages(chain, base, request);
+  const preview = previewOf(project, base, recorded, request);
   const call = nearestCall(chain, base);
   const { tools, settings } = turnRequest(chain, call, request.wire ?? (call && recordedWire(chain, call)) ?? 'anthropic');
   const { wire, model, process: kind = 'sequential' } = request;

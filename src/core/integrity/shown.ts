@@ -75,18 +75,21 @@ function fieldOf(field: string, value: string): string {
 /** Maximum depth of the fields of an answer that are looked at. */
 const maxDepth = 8;
 
-/** The ids in a value, by the name of their field. */
+/** The ids in a value, by the name of their field. It takes no list of the members, because an answer may have a million of them. */
 function idsIn(value: unknown, found: Map<string, Set<string>> = new Map(), depth = 0): Map<string, Set<string>> {
   if (depth > maxDepth) return found;
   if (Array.isArray(value)) for (const item of value) idsIn(item, found, depth + 1);
   else if (isObject(value))
-    for (const [field, member] of Object.entries(value))
+    for (const field in value) {
+      const member: unknown = value[field];
       if (typeof member === 'object') idsIn(member, found, depth + 1);
-      else if (typeof member === 'string' && Object.hasOwn(namedBy, fieldOf(field, member))) {
+      else if (typeof member === 'string') {
         const named = fieldOf(field, member);
+        if (!Object.hasOwn(namedBy, named)) continue;
         const ids = found.get(named) ?? new Set();
         found.set(named, ids.add(member));
       }
+    }
   return found;
 }
 

@@ -155,4 +155,6 @@ export function readForFront(): void {
   };
   parent.on('message', (message: ToReader) => handle(heard, message));
   say({ kind: 'ready' });
+  // For each call, oRPC asks for the class of forms, with which Node loads its whole HTTP client: before the first call, if it has not come yet.
+  setImmediate(() => Reflect.get(globalThis, 'FormData'));
 }
