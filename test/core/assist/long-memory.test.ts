@@ -4,7 +4,18 @@ import { expect, test } from 'vitest';
 import { composedRows, composition } from '../../../src/core/assist/index.js';
 import { longMemory } from '../../../src/core/assist/long-memory.js';
 import { atOnce, type ContextId } from '../../../src/core/base/index.js';
-import { type ContextRow, entries, findCommit, tips, type WriteChain } from '../../../src/core/chain/index.js';
+import {
+  type ContextRow,
+  deltaKey,
+  entries,
+  findCommit,
+  lineage,
+  readOutline,
+  type Step,
+  saveFact,
+  tips,
+  type WriteChain,
+} from '../../../src/core/chain/index.js';
 import { compareMessages, recordedLayers, shownRow, sumMemory } from '../../../src/core/composer/index.js';
 import type { InputOf } from '../../../src/core/contract/index.js';
 import { pairedCalls } from '../../../src/core/formats/index.js';
@@ -12,6 +23,7 @@ import { importPaths } from '../../../src/core/import/index.js';
 import { session } from '../../support/counted-lines.js';
 import { importInto } from '../../support/imports.js';
 import { emptyChain, emptyProject, scratch } from '../../support/project.js';
+import { countingReads } from '../../support/reads.js';
 
 const fixtures = join(import.meta.dirname, '../../fixtures');
 
@@ -46,6 +58,29 @@ test('sums and pages of memory equal the whole, in every history', { tags: 'long
     }
   }
   expect([compared > 150, apart < compared]).toEqual([true, true]);
+});
+
+test('a context with more messages than an answer holds is refused before it is read', () => {
+  const { chain, dir } = emptyProject();
+  const path = join(scratch(), 'long.jsonl');
+  writeFileSync(path, session('long', 90).join(''));
+  importInto(chain, path);
+  const id = tips(chain, {})[0]?.id as ContextId;
+  const middle = lineage(chain, findCommit(chain, id))[40] as Step;
+  const { messages } = composition({ chain, dir }, { id });
+  composedRows({ chain, dir }, { id }, {});
+  for (const offer of chain.offers) if (offer.kind === 'fact') saveFact(chain, offer);
+  chain.db.run("UPDATE deltaFact SET data = json_set(data, '$.messages', 200000) WHERE name = 'remembered' AND artifact = ?", middle.artifact);
+  // Few entries are no more messages, whatever the facts say.
+  expect(composition({ chain, dir }, { id }).messages).toEqual(messages);
+
+  const outline = readOutline(chain, middle);
+  const many = { ...outline, entries: Array.from({ length: 100_001 }, () => outline.entries[0] as (typeof outline.entries)[0]) };
+  const get: typeof chain.outlines.get = (name) => (name === deltaKey(middle) ? many : chain.outlines.get(name));
+  const { chain: counted, reads } = countingReads(chain);
+  const large = { ...counted, outlines: { ...chain.outlines, get } };
+  expect(() => composition({ chain: large, dir }, { id })).toThrow(expect.objectContaining({ code: 'BAD_REQUEST', data: { field: 'id' } }));
+  expect(reads.objects).toBeLessThan(10);
 });
 
 test('pages of a long composition equal those of the whole one', { tags: 'long' }, () => {
