@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseRoute } from '../../src/renderer/state/route.js';
 import { sumListed } from '../../src/renderer/views/sessions/spending.js';
 import { sessionsIn } from '../../src/renderer/views/usage/facts.js';
-import { barsOf, dayAfter, isDay, lengthOf, rangeBefore, rangeOf, rangeWords, unitOf } from '../../src/renderer/views/usage/ranges.js';
+import { barsOf, dayAfter, isDay, lengthOf, rangeBefore, rangeNameOf, rangeOf, rangeWords, unitOf } from '../../src/renderer/views/usage/ranges.js';
 import { selectionOf } from '../../src/renderer/views/usage/selection.js';
 import { callSlices, inRange, matching, namesOf, toolSlices } from '../../src/renderer/views/usage/slices.js';
 import { callsSql, quoted, toolCallsSql } from '../../src/renderer/views/usage/statements.js';
@@ -174,6 +174,7 @@ describe('[Q9] ranges', () => {
       expect([bad, lengthOf(rangeOf(bad, '2026-03-31', undefined))]).toEqual([bad, 90]);
     expect(isDay('2024-02-29')).toBe(true);
     expect(isDay('2026-02-29')).toBe(false);
+    expect(['7', 'all', '999', undefined, 'x..y'].map(rangeNameOf)).toEqual(['7', 'all', '90', '90', undefined]);
     expect(rangeOf('all', '2026-03-31', '2026-01-05')).toEqual({ from: '2026-01-05', to: '2026-03-31' });
     expect(rangeOf('all', '2026-03-31', undefined)).toEqual({ from: '2026-03-31', to: '2026-03-31' });
     expect(rangeWords({ from: '2025-12-29', to: '2026-01-04' })).toBe('29 Dec 2025 – 4 Jan 2026');

@@ -1,14 +1,13 @@
 import { useState } from 'react';
 import { Button, ChipMenu, Input, Switch, say, sending } from '../../parts';
 import type { SessionFact } from './facts';
-import { isDay, rangeWords } from './ranges';
+import { isDay, rangeNames, rangeWords, usualRange } from './ranges';
 import { choose, setGroup, setMeasure, setRange, type UsageSelection } from './selection';
 import { groupings, type Slices, type UsageFacet } from './slices';
 import { countValues } from './sums';
 import { groupName, groupWords, measureNames } from './words';
 
 const facetLabels = { agent: 'Agents', repository: 'Repositories', model: 'Models', person: 'Machines', branch: 'Branches' } as const;
-const rangeNames = { 7: '7 days', 30: '30 days', 90: '90 days', all: 'All', custom: 'Custom' };
 
 /** The range, and the facets with the number of sessions of each value. `inRange` has the slices of the range before any facet is applied. */
 export function Controls(props: { selection: UsageSelection; inRange: Slices; sessions: ReadonlyMap<string, SessionFact> }) {
@@ -22,10 +21,10 @@ export function Controls(props: { selection: UsageSelection; inRange: Slices; se
         <Switch
           label="Range"
           value={custom ? 'custom' : (named ?? 'custom')}
-          options={rangeNames}
+          options={{ ...rangeNames, custom: 'Custom' }}
           onChange={(value) => {
             setCustom(value === 'custom');
-            if (value !== 'custom') setRange(value === '90' ? undefined : value);
+            if (value !== 'custom') setRange(value === usualRange ? undefined : value);
           }}
         />
         {custom ? (

@@ -9,8 +9,15 @@ export interface Range {
 const dayMs = 86_400_000;
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The ranges that have a button: numbers of days that end today. */
-const lengths = ['7', '30', '90'] as const;
+/** The ranges that have a button: numbers of days that end today, and all days. */
+export const rangeNames = { 7: '7 days', 30: '30 days', 90: '90 days', all: 'All' } as const;
+export type RangeName = `${keyof typeof rangeNames}`;
+
+/** The range of an address without one. */
+export const usualRange = '90' satisfies RangeName;
+/** The name of the range that an address has; undefined for the days `FROM..TO`. */
+export const rangeNameOf = (text = ''): RangeName | undefined =>
+  Object.hasOwn(rangeNames, text) ? (text as RangeName) : text.includes('..') ? undefined : usualRange;
 
 const dayNumber = (day: string): number => Math.floor(Date.parse(`${day}T00:00:00Z`) / dayMs);
 const dayOf = (number: number): string => new Date(number * dayMs).toISOString().slice(0, 10);
@@ -29,9 +36,9 @@ export const lengthOf = ({ from, to }: Range): number => dayNumber(to) - dayNumb
 export function rangeOf(text: string | undefined, today: string, first: string | undefined): Range {
   const [from = '', to = ''] = text?.split('..') ?? [];
   if (isDay(from) && isDay(to) && from <= to) return { from, to };
-  if (text === 'all') return { from: first !== undefined && first < today ? first : today, to: today };
-  const days = lengths.find((one) => one === text) ?? '90';
-  return { from: dayAfter(today, 1 - Number(days)), to: today };
+  const name = rangeNameOf(text) ?? usualRange;
+  if (name === 'all') return { from: first !== undefined && first < today ? first : today, to: today };
+  return { from: dayAfter(today, 1 - Number(name)), to: today };
 }
 
 /** The range of the same length before a range. */

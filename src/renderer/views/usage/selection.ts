@@ -1,12 +1,12 @@
 import { go, move, type Route, useNavigation } from '../../state';
-import { type Range, rangeOf } from './ranges';
+import { type Range, type RangeName, rangeNameOf, rangeOf } from './ranges';
 import { type ChosenFacets, groupings, type ShownGrouping, type UsageFacet } from './slices';
 import { chosenOf, chosenText, measures, type ShownMeasure } from './sums';
 
 export interface UsageSelection {
   readonly range: Range;
-  /** The name of the range: a number of days, `all`, or undefined for days that a person named. */
-  readonly named: string | undefined;
+  /** Undefined for days that a person named. */
+  readonly named: RangeName | undefined;
   readonly measure: ShownMeasure;
   readonly group: ShownGrouping;
   readonly chosen: ChosenFacets;
@@ -20,7 +20,7 @@ export function selectionOf(route: Route, today: string, first: string | undefin
   const wanted = measures.find((one) => one === measure) ?? 'cost';
   return {
     range: rangeOf(range, today, first),
-    named: range?.includes('..') ? undefined : range === 'all' || range === '7' || range === '30' ? range : '90',
+    named: rangeNameOf(range),
     // A tool has no cost and no counted tokens of its own.
     measure: byTool && wanted !== 'time' ? 'errors' : wanted,
     group: groupings.find((one) => one === group) ?? 'repository',
