@@ -2,7 +2,7 @@ import { CircleDashed, Hourglass, Play } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../client';
 import { askToLaunch } from '../forms';
-import { Button, Loading, say } from '../parts';
+import { Button, Loading, say, Unread } from '../parts';
 import { go, refreshProject, useNavigation, useProjectQuery } from '../state';
 import { endedGroup, groupJobs, JobList, useJobs } from '../views/jobs';
 import { NewSpace, SpaceList, useSpaces } from '../views/timeline';
@@ -22,12 +22,13 @@ export function View({ project }: { project: string }) {
     <aside className="agents-pane rigid stack" aria-label="Agents">
       <header className="row">
         <h2 className="grow">Runs</h2>
-        <Button small icon={Play} label="Start a run" onClick={() => void askToLaunch()} />
+        <Button small icon={Play} label="Launch an agent" onClick={() => void askToLaunch()} />
       </header>
       <div className="rest overflows">
         <JobList groups={groups} chosen={route.view === 'jobs' ? route.job : undefined} now={now} onStop={reload} />
         {hidden > 0 && <Button small look="plain" label={`Show ${hidden} more`} onClick={() => setAllEnded(true)} />}
         {query.status === 'loading' && <Loading what="Loading the runs" lines={4} />}
+        {query.status === 'failed' && <Unread what="The runs" error={query.error} onRetry={query.retry} />}
         <WaitingTurns project={project} />
         <Spaces project={project} />
       </div>

@@ -2,7 +2,7 @@ import { Columns2, Rows2 } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { ComparedFile, ContextDiff, ContextId, Entry, Stop } from '../../../core/contract/index.js';
 import { api } from '../../client';
-import { Answer, Empty, FileLines, Switch, say, toggled } from '../../parts';
+import { Answer, Empty, FileLines, Switch, say, toggled, Unread } from '../../parts';
 import { entryRanges, loadOutline, move, type Ranges, useNavigation, useQuery, useRanges } from '../../state';
 import { Ancestor, Differences, Steps, useDifferences } from './Differences';
 import { DifferingRow, SameRow } from './DiffRows';
@@ -20,6 +20,7 @@ export function Comparison({ project, a, b, diff }: { project: string; a: Contex
   const rows = useMemo(() => diffRows(diff.hunks, diff.moved), [diff]);
   const list = useDifferences(rows);
   const { left, right } = useSides(project, a, b, rows, list.virtual.getVirtualItems());
+  const failed = [left, right].find((side) => side.problem() !== undefined);
   const outlineA = useQuery(`${project} ${a} ${stop}`, () => loadOutline(project, a, stop));
   const outline = outlineA.data?.rows;
   const files = useQuery(`files ${project} ${a} ${b}`, (signal) => api.turn.compareFiles({ a, b }, { signal }));
@@ -49,6 +50,7 @@ export function Comparison({ project, a, b, diff }: { project: string; a: Contex
         {tab === 'context' && <Steps list={list} />}
       </div>
       {tab === 'context' && <Strip rows={rows} onGo={list.toRow} />}
+      {failed && <Unread what="Some entries" error={failed.problem()} onRetry={() => void [left, right].map((side) => side.retry())} />}
       {tab === 'files' ? (
         <Answer query={files} what="Cannot compare the files" loading="Comparing the files" lines={6}>
           {(found) => <ComparedFiles files={found} />}

@@ -55,7 +55,7 @@ function NoJobs() {
       title="No jobs yet"
       picture={Play}
       acts={[
-        { name: 'Start a run', look: 'primary', act: () => void askToLaunch() },
+        { name: 'Launch an agent', look: 'primary', act: () => void askToLaunch() },
         { name: 'Allow something to start', icon: ShieldCheck, act: () => ask(ruleForm({ kind: 'agent', name: '' }, () => go({ kinds: 'rules' }))) },
       ]}
     >

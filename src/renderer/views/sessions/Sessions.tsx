@@ -1,7 +1,7 @@
 import { FolderSearch, Sparkles } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import type { FoundSource } from '../../../core/contract/index.js';
-import { Button, describeProblem, Empty, Failure, Loading, ProblemLine, repositoryNames, say, toggled } from '../../parts';
+import { Button, describeProblem, Empty, Failure, Loading, ProblemLine, repositoryNames, say, toggled, Unread } from '../../parts';
 import { useOpenDir, useProject } from '../../state';
 import { openSample } from './act';
 import { LiveSessions } from './LiveSessions';
@@ -51,10 +51,12 @@ export function SessionsView() {
   const places = found.status === 'done' ? found.data.places : [];
   if (listed.length === 0) return <NothingFound places={places} refused={refused} />;
   const isFirst = !loading && state.phase !== 'failed' && !listed.some(({ session }) => session);
-  return <SessionList listed={listed} places={places} refused={refused} isFirst={isFirst} isWhole={isWhole} />;
+  return <SessionList histories={found} listed={listed} places={places} refused={refused} isFirst={isFirst} isWhole={isWhole} />;
 }
 
 interface SessionListProps {
+  /** The histories on this machine that were looked for. */
+  readonly histories: ReturnType<typeof useSessions>['found'];
   readonly listed: readonly Listed[];
   readonly places: readonly FoundSource[];
   readonly refused: readonly RefusedHistory[];
@@ -64,7 +66,7 @@ interface SessionListProps {
   readonly isWhole: boolean;
 }
 
-function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListProps) {
+function SessionList({ histories, listed, places, refused, isFirst, isWhole }: SessionListProps) {
   const dir = useOpenDir();
   const { state: project } = useProject();
   const [narrowing, setNarrowing] = useState(wholeList);
@@ -90,9 +92,11 @@ function SessionList({ listed, places, refused, isFirst, isWhole }: SessionListP
         shown={shown}
         names={names}
         narrowing={narrowing}
-        isFirst={isFirst}
+        canImport={!isFirst && histories.status !== 'failed'}
+        isLooking={histories.status === 'loading'}
         onNarrow={(part) => setNarrowing((old) => ({ ...old, ...part }))}
       />
+      {histories.status === 'failed' && <Unread what="The histories on this machine" error={histories.error} onRetry={histories.retry} />}
       {isFirst && <Welcome places={places} listed={listed} />}
       {dir && <CaptureOffer hasSessions={listed.some(({ session }) => session !== undefined)} />}
       {dir && isAllHere && <BudgetNotice dir={dir} listed={listed} />}

@@ -9,8 +9,9 @@ interface SessionsBarProps {
   readonly shown: readonly Listed[];
   readonly names: ReadonlyMap<string, string>;
   readonly narrowing: SessionNarrowing;
-  /** True while the welcome above the list has the button to import. */
-  readonly isFirst: boolean;
+  /** False while the welcome above the list has the button to import, or if the histories could not be read. */
+  readonly canImport: boolean;
+  readonly isLooking: boolean;
   readonly onNarrow: (part: Partial<SessionNarrowing>) => void;
 }
 
@@ -21,7 +22,7 @@ const chips: readonly (readonly [facet: SessionFacet, label: string])[] = [
 ];
 
 /** Title, filter, chips and the import button for all agents. */
-export function SessionsBar({ listed, shown, names, narrowing, isFirst, onNarrow }: SessionsBarProps) {
+export function SessionsBar({ listed, shown, names, narrowing, canImport, isLooking, onNarrow }: SessionsBarProps) {
   const { text, chosen, days, archived } = narrowing;
   const total = listed.filter(({ session }) => (session?.archived ?? false) === archived).length;
   const shelved = listed.filter(({ session }) => session?.archived).length;
@@ -75,19 +76,17 @@ export function SessionsBar({ listed, shown, names, narrowing, isFirst, onNarrow
       )}
       <span className="grow" />
       <IconButton icon={CircleHelp} label="What the words mean" onClick={() => show({ kind: 'words' })} />
-      {!isFirst && <ImportButton listed={listed} />}
+      {canImport && <ImportButton listed={listed} isLooking={isLooking} />}
     </header>
   );
 }
 
 /** One button for all agents: it imports new histories and updates histories that have grown. */
-export function ImportButton({ listed }: { listed: readonly Listed[] }) {
+export function ImportButton({ listed, isLooking = false }: { listed: readonly Listed[]; isLooking?: boolean }) {
   const running = useImports(({ jobs }) => jobs.find(({ state }) => state === 'running'));
   const fresh = listed.flatMap(({ found, session }) => (found && !session ? [found] : []));
   const grown = listed.flatMap(({ found, session }) => (found && session ? [found] : []));
-  if (running) {
-    return <Button label="Importing…" disabled icon={Loader} />;
-  }
+  if (running || isLooking) return <Button label={running ? 'Importing…' : 'Looking…'} disabled icon={Loader} />;
   const count = fresh.length + grown.length;
   if (count === 0) {
     const look = (): void => void refreshProject().then(() => notify('Up to date: every history on this machine is imported'));

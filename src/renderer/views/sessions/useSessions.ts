@@ -57,7 +57,7 @@ export function useSessions() {
   const found = useFound();
   const own = useProjectSessions();
   const sessions = own.status === 'done' ? own.data.sessions : undefined;
-  const isWhole = own.status !== 'done' || own.data.isWhole;
+  const isWhole = own.status === 'done' ? own.data.isWhole : own.status !== 'loading' && phase !== 'opening';
   const archived = useArchived(dir);
   const shelved = archived.status === 'done' ? archived.data.sessions : undefined;
   const fresh = found.status === 'done' ? found.data.fresh : undefined;
