@@ -14,7 +14,7 @@ import {
   Sparkles,
   Sun,
 } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import type { ContextId, GraphRow, SearchHit, SessionRow } from '../../core/contract/index.js';
 import { agentName, ChipMenu, commitName, familyIcons, type Icon, kindFamily, say, speaker, statusNames } from '../parts';
 import { dismiss, go, openContext, openHit, setLook, show, showProject, useNavigation } from '../state';
@@ -35,6 +35,8 @@ type Matches = (text: string) => boolean;
 
 /** One box to search, jump and act. Without words, it shows the latest sessions and the available actions. */
 export function Palette() {
+  // The field takes the focus before the dialog could note what had it.
+  const focused = useRef(document.activeElement as HTMLElement | null);
   const [words, setWords] = useState('');
   const [entryLimit, setEntryLimit] = useState(firstEntries);
   const [narrowing, setNarrowing] = useState<PaletteNarrowing>({ agent: undefined, days: undefined });
@@ -49,7 +51,7 @@ export function Palette() {
     <Dialog.Root open onOpenChange={(open) => !open && dismiss()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="sheet-scrim" />
-        <Dialog.Popup className="sheet dialog palette">
+        <Dialog.Popup className="sheet dialog palette" finalFocus={focused}>
           <Dialog.Title className="unseen">Search or jump</Dialog.Title>
           <Command shouldFilter={false} loop label="Search or jump">
             <Command.Input

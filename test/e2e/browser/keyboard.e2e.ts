@@ -139,7 +139,13 @@ test('[W58] the main jobs are done without a mouse', { tag: '@long' }, async ({ 
   await expect(sheet(page)).toHaveCount(0);
   await expect(page.getByText('Written without a mouse').first()).toBeVisible();
 
-  // The palette leads to a place.
+  // The palette gives the focus back, and leads to a place.
+  const search = page.getByRole('button', { name: /^Search or jump to/ });
+  await search.focus();
+  await press('Enter');
+  await expect(sheet(page).getByRole('combobox')).toBeFocused();
+  await press('Escape');
+  await expect(search).toBeFocused();
   await press('Control+k');
   await expect(sheet(page).getByRole('combobox')).toBeFocused();
   await page.keyboard.type('Experiments');

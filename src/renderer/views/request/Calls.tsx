@@ -104,10 +104,12 @@ function useRowInView(scroller: React.RefObject<HTMLDivElement | null>, at: numb
     const list = scroller.current;
     if (!list || at < 0) return;
     isHeld.current = true;
-    // The observer also calls at its start, so this shows a newly selected row.
-    const observer = new ResizeObserver(() => {
+    const hold = (): void => {
       if (isHeld.current) list.scrollTop += outside(list, at);
-    });
+    };
+    // The observer calls at its start, but only after the list has reported where it was first drawn.
+    hold();
+    const observer = new ResizeObserver(hold);
     observer.observe(list);
     return () => observer.disconnect();
   }, [scroller, at]);

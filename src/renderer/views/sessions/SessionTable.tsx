@@ -46,7 +46,8 @@ function useActiveRow(props: SessionTableProps) {
   const { scroller, virtual } = useVirtualRows(rows.length, (n) => (rows[n]?.kind === 'group' ? groupHeight : rowHeight), {
     getItemKey: (n) => rows[n]?.key ?? n,
     overscan: 12,
-    scrollPaddingStart: headHeight,
+    // The head stays in view above the rows. The virtual list does not count it.
+    scrollPaddingEnd: headHeight,
   });
   const at = rows.findIndex(({ key }) => key === active);
   const select = (n: number): void => {
