@@ -32,7 +32,7 @@ function Crumbs() {
   return (
     <ol className="crumbs grow" aria-label="You are here">
       {crumbs.map(({ kind, name, to, items }, n) => (
-        <li key={kind}>
+        <li key={kind} className={name.length <= 16 ? 'rigid' : undefined}>
           <a className="ellipsis" title={`${kind}: ${name}`} aria-current={n === crumbs.length - 1 ? 'page' : undefined} {...placeLink(to)}>
             {name}
           </a>

@@ -51,6 +51,32 @@ test('content of a transcript is shown, never run, loaded or followed', async ({
   trap.close();
 });
 
+test('words without spaces break, and paragraphs run in the direction of their language', async ({ page, machine }) => {
+  const file = machine.path('work', 'words.jsonl');
+  writeFileSync(file, transcript('words', [{ prompt: 'لماذا لا يعمل src/main.ts اليوم', answers: ['w'.repeat(900)] }]));
+  const { url } = await machine.web(file);
+  await page.goto(url);
+  await openContext(page, commits(page).first());
+  const ends = await entries(page)
+    .getByRole('article')
+    .first()
+    .locator('p')
+    .evaluate((paragraph) => {
+      const text = paragraph.firstChild as Text;
+      const at = (from: number): number => {
+        const range = document.createRange();
+        range.setStart(text, from);
+        range.setEnd(text, from + 1);
+        return range.getBoundingClientRect().left;
+      };
+      return { first: at(0), last: at(text.length - 1) };
+    });
+  expect(ends.first).toBeGreaterThan(ends.last);
+  const reply = page.getByRole('region', { name: 'Inspector' }).getByText(/^w{100,}/);
+  await expect(reply).toBeVisible();
+  expect(await reply.evaluate((words) => words.scrollWidth - words.clientWidth)).toBe(0);
+});
+
 test('broken files are named with path and line, and their intact lines are imported', { tag: '@long' }, async ({ page, machine }) => {
   const sound = transcript('broken', [
     { prompt: 'The first question', answers: ['The first answer'] },

@@ -204,6 +204,40 @@ test('[W51][W52] nothing scrolls sideways, the last call is in view, and no hit 
   await expect.poll(() => page.locator('.calls-bar').evaluate((bar) => bar.clientHeight)).toBeLessThan(45);
 });
 
+test('a low and narrow window shows the selected row, short names and the columns', async ({ page, shared }) => {
+  await page.setViewportSize({ width: 1000, height: 400 });
+  const query = await withSample(page, shared);
+  const names = page.getByRole('list', { name: 'You are here' }).getByRole('link');
+  await expect(names.filter({ hasText: /^larder$/ })).toBeVisible();
+  expect(await names.filter({ hasText: /^larder$/ }).evaluate((name) => name.scrollWidth - name.clientWidth)).toBe(0);
+  await expect(view(page).locator('.chain-head')).toBeVisible();
+  await toView(page, query, 'sessions');
+  const sessions = page.getByRole('treegrid', { name: 'Sessions' });
+  const selected = sessions.getByRole('row', { selected: true });
+  for (const [key, first] of [
+    ['End', /An overview of larder/],
+    ['Home', /Look through src/],
+  ] as const) {
+    await sessions.press(key);
+    await expect(selected).toContainText(first);
+    await expect(selected).toBeInViewport({ ratio: 0.95 });
+  }
+  await page.setViewportSize({ width: 1000, height: 700 });
+  const tip = new URLSearchParams(query);
+  await toView(page, query, 'chain');
+  tip.set('commit', (await page.getByRole('option', { name: /^Call it 1\.2\.1/ }).getAttribute('data-commit')) ?? '');
+  await toView(page, tip.toString(), 'calls');
+  await expect(page.getByRole('listbox', { name: 'Calls in the order sent' }).getByRole('option', { selected: true })).toBeInViewport({
+    ratio: 0.95,
+  });
+  // Long names of a table give way to its figures.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await toView(page, `${query}&group=session`, 'usage&range=all');
+  const table = page.getByRole('table', { name: 'Usage by session' });
+  await expect(table).toBeVisible();
+  await expect.poll(() => table.evaluate((one) => (one.parentElement?.scrollWidth ?? 0) - (one.parentElement?.clientWidth ?? 0))).toBe(0);
+});
+
 test('wide figures of a chain are shown whole, and so are the colors of a legend', async ({ page, shared }) => {
   await withSample(page, shared);
   const row = page.getByRole('option', { name: /^Look through src/ });
