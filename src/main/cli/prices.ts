@@ -56,7 +56,7 @@ function changed(client: ContractClient, { set, from, input, output, cacheRead, 
   return client.price.set({ model: set, from: from ?? '2020-01-01', rows: [{ input, output, cacheRead, cacheWrite }] });
 }
 
-const sources = { own: 'your own', list: 'built in', unknown: 'no price is known' } as const;
+const sources = { own: 'your own', list: 'built in', unknown: 'no price' } as const;
 
 function printTable({ models, own, list, asOf, factors, tools }: PriceTable): void {
   const width = Math.max(8, ...models.map(({ model }) => model.length));

@@ -72,7 +72,6 @@ export const providerField: FormField = {
   options: providerOptions,
   placeholder: 'Choose a provider',
   required: true,
-  hint: 'Providers are added in Settings.',
   offer: {
     words: 'No provider has a model yet.',
     name: 'Add a provider',

@@ -161,7 +161,7 @@ const askSummary = (id: ContextId): void => {
   const hint = 'The summary stands for the whole context up to this commit. The original branch stays as it is.';
   ask({
     title: 'Compact in your own words',
-    fields: [{ name: 'summary', label: 'Summary', kind: 'long', hint }],
+    fields: [{ name: 'summary', label: 'Summary', kind: 'long', hint, required: true }],
     action: 'Compact',
     submit: async (values) => {
       const made = await api.context.compact({ id, summary: textIn(values, 'summary') });

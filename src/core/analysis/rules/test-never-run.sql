@@ -13,6 +13,6 @@ WITH changed AS (
    WHERE command LIKE '%test%' OR command LIKE '%spec%' OR command LIKE '%jest%' OR command LIKE '%tox%' OR command LIKE '%check%' OR command LIKE '%verify%'
    GROUP BY session_id
 )
-SELECT c.session_id, c.commit_id, c.entry_key, c.last AS at, c.changes AS count, c.changes || ' changes of source files, and no test after the last one' AS detail
+SELECT c.session_id, c.commit_id, c.entry_key, c.last AS at, c.changes AS count, c.changes || iif(c.changes = 1, ' change', ' changes') || ' of source files, and no test after the last one' AS detail
   FROM changed c LEFT JOIN tested t ON t.session_id = c.session_id
  WHERE t.last IS NULL OR t.last <= c.last

@@ -115,11 +115,11 @@ function Question({ job, question, onAnswered }: { job: Job; question: Job['ques
   const [note, setNote] = useState('');
   const [answering, start] = useTask<void>();
   const busy = answering.state === 'running';
-  const allow = useRef<HTMLButtonElement>(null);
+  const allowButton = useRef<HTMLButtonElement>(null);
   const isAgent = 'agent' in job.performer;
   // Does not take the focus from a person who is typing.
   useEffect(() => {
-    if (document.activeElement === null || document.activeElement === document.body) allow.current?.focus();
+    if (document.activeElement === null || document.activeElement === document.body) allowButton.current?.focus();
   }, []);
   const answer = (allow: boolean): void =>
     void start(() => api.runner.answer({ jobId: job.jobId, requestId, allow, ...(note.trim() !== '' && { note }) }).then(onAnswered));
@@ -137,7 +137,7 @@ function Question({ job, question, onAnswered }: { job: Job; question: Job['ques
       </label>
       <TaskProblem task={answering} />
       <div className="row wrap">
-        <button ref={allow} type="button" className="button primary" disabled={busy} onClick={() => answer(true)}>
+        <button ref={allowButton} type="button" className="button primary" disabled={busy} onClick={() => answer(true)}>
           {isAgent ? 'Allow once' : 'Send the result'}
         </button>
         <span className="grow" />

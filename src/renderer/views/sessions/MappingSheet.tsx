@@ -46,7 +46,12 @@ export function MappingSheet() {
       await importPaths([path.trim()], true, mapping);
     });
   return (
-    <Sheet title="Import with a mapping" onClose={dismiss}>
+    <Sheet
+      title="Import with a mapping"
+      onClose={dismiss}
+      footer={<Button icon={Eye} label="Preview" disabled={!path.trim()} onClick={() => void look()} />}
+      action={{ label: 'Import', icon: Import, disabled: !preview || preview.problem !== undefined, onClick: () => void take() }}
+    >
       <p className="muted">
         A mapping says by JSONPath which records and fields of a JSON or JSONL file are messages. Preview shows what it makes of the file.
       </p>
@@ -60,17 +65,7 @@ export function MappingSheet() {
         />
         <Patterns onPattern={(pattern) => change(() => setText(JSON.stringify(pattern, null, 2)))} />
         <TextArea className="mono" label="Mapping" spellCheck={false} rows={14} value={text} onChange={(text) => change(() => setText(text))} />
-        <div className="mapping-actions gap-8">
-          <Button type="submit" icon={Eye} label="Preview" disabled={!path.trim()} />
-          <Button
-            look="primary"
-            icon={Import}
-            label="Import"
-            disabled={!preview || preview.problem !== undefined}
-            onClick={() => void take()}
-            title={preview ? undefined : 'Preview the file first'}
-          />
-        </div>
+        <button type="submit" hidden />
       </form>
       {problem && <ProblemLine>{problem}</ProblemLine>}
       {preview && <Preview {...preview} />}

@@ -5,7 +5,7 @@ import { Answer, Button, RemoveButton, say, TaskProblem } from '../../parts';
 import { ask, type FormSpec, numberIn, textIn, useOpenDir, useQuery, useRounds, useTask } from '../../state';
 
 type Row = PriceTable['own'][number]['rows'][number];
-const sources = { own: 'your own', list: 'built in', unknown: 'no price is known' } as const;
+const sources = { own: 'your own', list: 'built in', unknown: 'no price' } as const;
 
 /** Prices and windows of the models of the open project, and a person's own prices, which come first. */
 export function Prices() {
@@ -94,7 +94,7 @@ function Models({ models }: Pick<PriceTable, 'models'>) {
               <th scope="row" className="mono">
                 {at === 0 && model}
               </th>
-              {[row?.above ?? 0, row?.input, row?.output, row?.cacheRead, row?.cacheWrite, row?.cacheWrite1h, at === 0 ? limit : null].map(
+              {[row?.above || undefined, row?.input, row?.output, row?.cacheRead, row?.cacheWrite, row?.cacheWrite1h, at === 0 ? limit : null].map(
                 (value, number) => (
                   <td key={columns[number + 1]} className="num">
                     {value === undefined || value === null ? '–' : say.exact(value)}
