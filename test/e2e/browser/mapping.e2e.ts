@@ -39,7 +39,7 @@ test('[F43] a file of an unknown tool is previewed by a mapping and imported', {
 
   await form.getByRole('textbox', { name: 'File to import' }).fill(`${file}.missing`);
   await preview.click();
-  await expect(form).toContainText('does not exist');
+  await expect(form).toContainText('Cannot import the file: it does not exist.');
   await form.getByRole('textbox', { name: 'File to import' }).fill(file);
   await text.fill('{"stemmaMapping": 1');
   await preview.click();

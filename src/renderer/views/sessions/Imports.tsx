@@ -73,7 +73,7 @@ function Job({ job }: { job: ImportJob }) {
       {result && (
         <>
           <p>
-            {isEmpty ? `Nothing was imported: Stemma found no history in ${say.bytes(result.bytes)}.` : importedText(result)}{' '}
+            {isEmpty ? 'Nothing was imported: Stemma found no history.' : importedText(result)}{' '}
             {result.tips.length > 0 && (
               <LinkButton
                 label="Show in Chain"

@@ -101,7 +101,7 @@ const shownContent = ({ text, arguments: input }: MappingPreview['entries'][numb
 const maxShown = 50;
 
 function Preview({ sessions, entries, unread, broken, problem }: MappingPreview) {
-  if (problem) return <ProblemLine>{problem}</ProblemLine>;
+  if (problem) return <ProblemLine>Cannot import the file: {problem}.</ProblemLine>;
   return (
     <section aria-label="Preview">
       <p>
