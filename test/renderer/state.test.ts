@@ -89,6 +89,25 @@ describe('a paged list', () => {
     expect([list.at(0), list.at(17), list.at(25)]).toEqual([0, 17, undefined]);
   });
 
+  test('neighbors that are missing come in one call, as many as may', async () => {
+    const load = vi.fn(async (offset: number, limit: number) => ({
+      total: 95,
+      items: Array.from({ length: Math.min(limit, 95 - offset) }, (_, n) => offset + n),
+    }));
+    const list = createRanges(10, load, 4);
+    list.need(20, 21);
+    await expect.poll(() => list.at(20)).toBe(20);
+    list.need(0, 400);
+    await expect.poll(() => list.at(94)).toBe(94);
+    expect(load.mock.calls).toEqual([
+      [20, 10],
+      [0, 20],
+      [30, 40],
+      [70, 30],
+    ]);
+    expect(Array.from({ length: 96 }, (_, n) => list.at(n))).toEqual([...Array(95).keys(), undefined]);
+  });
+
   test('a failed page keeps its error and loads on retry', async () => {
     let broken = true;
     const list = createRanges(10, async () => {

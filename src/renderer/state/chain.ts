@@ -7,8 +7,9 @@ import { useProject } from './project';
 import { useProjectQuery } from './query';
 import { createRanges, type Ranges, useRanges } from './ranges';
 
-/** The number of commits in a page: about three screens. */
+/** The number of commits in a page: about three screens. The pages of a short chain that no screen waits for come four at a time. */
 const chainPage = 100;
+const pagesTogether = 4;
 
 /** Chains up to this length are loaded completely in the background. Longer ones are folded, filtered and drawn from their map. */
 export const wholeChainLimit = 20_000;
@@ -20,8 +21,10 @@ export function chainOf(project: string, session: string | undefined, revision: 
   const key = `${project}\n${session ?? ''}`;
   if (current?.key !== key) {
     const filter = session ? { sessionId: session } : undefined;
-    const rows = createRanges<GraphRow>(chainPage, (offset, limit) =>
-      api.context.graph({ offset, limit, together: true, ...(filter && { filter }) }),
+    const rows = createRanges<GraphRow>(
+      chainPage,
+      (offset, limit) => api.context.graph({ offset, limit, together: true, ...(filter && { filter }) }),
+      pagesTogether,
     );
     current = { key, revision, rows };
   } else if (current.revision !== revision) {
@@ -41,13 +44,13 @@ export function useChain(project: string, session: string | undefined): { readon
   return { rows, version };
 }
 
-/** Loads the next page of a chain that is short enough to be loaded completely. */
+/** Loads the next pages of a chain that is short enough to be loaded completely. */
 function readOn(rows: Ranges<GraphRow>): void {
   const total = rows.total();
   if (total !== undefined && total > wholeChainLimit) return;
   let known = 0;
   while (total !== undefined && known < total && rows.at(known)) known += 1;
-  rows.need(0, known + 1);
+  rows.need(0, known + (known > 0 ? pagesTogether * chainPage : 1));
 }
 
 /** Facts about the rows of a chain, and those that contain the words. Does not ask the engine if `words` is null. */

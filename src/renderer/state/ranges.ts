@@ -34,8 +34,8 @@ const pagesRenewed = 8;
 /** Milliseconds between a reload that failed and the next one. */
 const failedRestMs = 1_000;
 
-/** A list loaded by `load(offset, limit)` in pages of `pageSize` items. */
-export function createRanges<T>(pageSize: number, load: (offset: number, limit: number) => Promise<RangePage<T>>): Ranges<T> {
+/** A list loaded by `load(offset, limit)` in pages of `pageSize` items, at most `together` neighbors in one call. */
+export function createRanges<T>(pageSize: number, load: Load<T>, together = 1): Ranges<T> {
   const pages = new Map<number, readonly T[] | 'loading' | 'failed'>();
   const listeners = new Set<() => void>();
   let total: number | undefined;
@@ -49,15 +49,16 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     for (const listener of listeners) listener();
   };
 
-  const loadPage = async (page: number) => {
-    pages.set(page, 'loading');
+  const loadNeighbors = async (neighbors: readonly number[]) => {
+    const [first = 0] = neighbors;
+    for (const page of neighbors) pages.set(page, 'loading');
     try {
-      const result = await load(page * pageSize, pageSize);
+      const result = await load(first * pageSize, neighbors.length * pageSize);
       total = result.total;
-      pages.set(page, itemsOf(result));
+      for (const page of neighbors) pages.set(page, itemsOf(result).slice((page - first) * pageSize, (page - first + 1) * pageSize));
     } catch (error) {
       problem = error;
-      pages.set(page, 'failed');
+      for (const page of neighbors) pages.set(page, 'failed');
     }
     changed();
     if (isOutdated && total !== undefined) {
@@ -71,7 +72,8 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
   const need = (from: number, to: number) => {
     wanted = { from, to };
     const end = total === undefined ? to : Math.min(to, total);
-    for (let page = Math.floor(Math.max(0, from) / pageSize); page * pageSize < end; page++) if (!pages.has(page)) void loadPage(page);
+    const missing = pagesIn(from, end, pageSize).filter((page) => !pages.has(page));
+    for (const neighbors of neighborsIn(missing, together)) void loadNeighbors(neighbors);
   };
 
   const reload = async () => {
@@ -110,6 +112,22 @@ export function createRanges<T>(pageSize: number, load: (offset: number, limit: 
     },
     version: () => version,
   };
+}
+
+function pagesIn(from: number, end: number, pageSize: number): readonly number[] {
+  const first = Math.floor(Math.max(0, from) / pageSize);
+  return Array.from({ length: Math.max(0, Math.ceil(end / pageSize) - first) }, (_, place) => first + place);
+}
+
+/** Groups of numbers that follow each other, each of at most `most`. */
+function neighborsIn(numbers: readonly number[], most: number): readonly number[][] {
+  const groups: number[][] = [];
+  for (const number of numbers) {
+    const last = groups.at(-1);
+    if (last && last.length < most && last.at(-1) === number - 1) last.push(number);
+    else groups.push([number]);
+  }
+  return groups;
 }
 
 type Load<T> = (offset: number, limit: number) => Promise<RangePage<T>>;
