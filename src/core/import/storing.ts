@@ -1,5 +1,15 @@
 import { type ByteRange, type CommitSeq, toTimestamp } from '../base/index.js';
-import { addCommit, type ContextRow, commitAt, commitEndingAt, noteGrowth, remember, rememberAll, type WriteChain } from '../chain/index.js';
+import {
+  addCommit,
+  type ContextRow,
+  commitAt,
+  commitEndingAt,
+  goesOnWithTurn,
+  noteGrowth,
+  remember,
+  rememberAll,
+  type WriteChain,
+} from '../chain/index.js';
 import type { Checkpoint, ImportResult, Skip } from '../contract/index.js';
 import { type FileBytes, startOf } from '../formats/index.js';
 import { callsOfDelta, contentBefore, hasCalls, joinAnswers, type ReadCalls, takeRecords } from '../requests/index.js';
@@ -305,7 +315,8 @@ function addPlanned(
     createdAt: planned.createdAt ?? toTimestamp(parent?.createdAt ?? file.modifiedAt),
   });
   // A shorter copy of the file was imported before, from here or from elsewhere.
-  if (planned.parent && 'record' in planned.parent) noteGrowth(chain, row);
+  const isGrowth = planned.parent !== null && 'record' in planned.parent;
+  if (isGrowth) noteGrowth(chain, row);
   if (planned.startedBy)
     chain.db.run('INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)', [
       row.seq,
@@ -316,7 +327,7 @@ function addPlanned(
     row,
     pieces: piecesIn(no, contiguous(planned.ranges)),
     calls:
-      planned.type === 'delta' && calls
+      planned.type === 'delta' && calls && !(isGrowth && goesOnWithTurn(chain, row))
         ? calls
         : callsOfDelta({
             format,

@@ -3,7 +3,9 @@ import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
+import { prompt } from '../../support/claude-lines.js';
 import { usageCalls } from '../../support/counted.js';
+import { reply, usage } from '../../support/counted-lines.js';
 import { importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { filesBelow, root } from '../../support/source.js';
@@ -73,6 +75,22 @@ test.each(growing)('[N30] %s is the same when it is imported while it grows', (n
   // Cut in the middle of records, several times.
   const parts = [1, 2, 3, 4, 5].map((part) => Math.floor((whole.length * part) / 6));
   expect(after(path, whole, parts)).toEqual(expected);
+});
+
+test('[N30] a reply that was imported while it streamed has the count that it rose to', () => {
+  const part = (uuid: string, parent: string, output: number): string =>
+    reply(uuid, { parent, id: 'msg', stop: null, text: uuid, usage: usage(10, 0, 0, output) });
+  const whole = Buffer.from([prompt('u1', 'ask'), part('a1', 'u1', 1), part('a2', 'a1', 1), part('a3', 'a2', 70)].join(''));
+  const expected = after('s/s/s.jsonl', whole, []);
+  expect(expected.calls).toEqual([expect.stringContaining('"output":70')]);
+  for (const cuts of [[2], [3], [2, 3]])
+    expect(
+      after(
+        's/s/s.jsonl',
+        whole,
+        cuts.map((line) => endsOf(whole)[line - 1] ?? 0),
+      ),
+    ).toEqual(expected);
 });
 
 test.each([

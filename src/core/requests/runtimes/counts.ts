@@ -33,8 +33,9 @@ export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
   if (type === 'snapshot') return [];
   const repeats = type === 'compaction' && !findReader(format).recordsCompactions;
   const own = findFormat(format)?.calls;
-  if (own) return repeats ? [] : own(delta.bytes());
+  if (own && (repeats || type !== 'delta' || !delta.before?.parent())) return repeats ? [] : own(delta.bytes());
   const entries = delta.entries();
+  if (own) return joinedAnswers(delta, entries, own);
   const beside = [...besideIn(entries), ...totalsIn(entries)];
   return repeats ? beside : [...(type === 'delta' ? joinedAnswers(delta, entries) : answersOf(delta, entries)), ...beside];
 }
@@ -43,7 +44,11 @@ export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
 const most = { parts: 16, bytes: 8 * 1024 * 1024 };
 
 /** The calls that a delta adds. An import within a turn may cut inside of a reply, so the parts of the turn are read together. */
-function joinedAnswers(delta: CountedDelta, entries: readonly ParsedEntry[]): readonly CallCount[] {
+function joinedAnswers(
+  delta: CountedDelta,
+  entries: readonly ParsedEntry[],
+  own?: (bytes: Uint8Array) => readonly CallCount[],
+): readonly CallCount[] {
   const parts: Uint8Array[] = [];
   let before = delta.before;
   for (let size = 0; before && parts.length < most.parts; ) {
@@ -57,7 +62,7 @@ function joinedAnswers(delta: CountedDelta, entries: readonly ParsedEntry[]): re
   const format = requireFormat(delta.format);
   const callsIn = (deltas: readonly Uint8Array[]): readonly CallCount[] => {
     const bytes = Uint8Array.from(format.concat(deltas));
-    return answersOf({ ...delta, bytes: () => bytes, before }, format.parse(bytes).entries);
+    return own?.(bytes) ?? answersOf({ ...delta, bytes: () => bytes, before }, format.parse(bytes).entries);
   };
   const earlier = new Set(callsIn(parts).map(comparedFacts));
   const added = callsIn([...parts, delta.bytes()]).filter((call) => !earlier.has(comparedFacts(call)));
@@ -67,8 +72,8 @@ function joinedAnswers(delta: CountedDelta, entries: readonly ParsedEntry[]): re
   return added.map((call) => ({ ...call, key: (known.has(call.key) ? undefined : begun.get(call.id)) ?? call.key }));
 }
 
-const comparedFacts = ({ id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms }: CallCount): string =>
-  JSON.stringify([id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms]);
+const comparedFacts = ({ id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms, total }: CallCount): string =>
+  JSON.stringify([id, input, cacheRead, cacheWrite, output, reasoning, does, model, limit, terms, total]);
 
 /** The calls outside of the conversation. Each has a record of its own, which names its purpose. */
 function besideIn(entries: readonly ParsedEntry[]): CallCount[] {
