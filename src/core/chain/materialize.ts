@@ -264,8 +264,9 @@ interface Earlier extends Pick<Kept, 'artifact' | 'messageCount' | 'tokenCount'>
 
 /** Cached results with the same stop and format, by commit, from the beginning of the context on. */
 function earlierResults(chain: ReadChain, { tip, stop, target }: Asked): Map<ContextRow['seq'], Earlier> {
-  const [oldest] = tip.depth < longWalk || chain.artifacts.expiryIsDue() ? [] : windowRanges(chain, tip).slice(-1);
-  if (!oldest) return new Map();
+  const ranges = tip.depth < longWalk || chain.artifacts.expiryIsDue() ? [] : windowRanges(chain, tip);
+  const oldest = ranges.at(-1);
+  if (!oldest || (stop === 'compaction' && ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0) < longWalk)) return new Map();
   const select = 'SELECT seq, type FROM commits WHERE run = ? AND depth = ?';
   const first = chain.db.one<Pick<Step, 'seq' | 'type'>>(select, oldest.run, oldest.from);
   if (!first) return new Map();
