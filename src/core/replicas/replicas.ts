@@ -2,7 +2,7 @@ import type { Takes } from '../artifacts/index.js';
 import { type ArtifactRef, badRequest, conflict, inWords, notFound } from '../base/index.js';
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { InputOf, OutputOf, ReplicaState } from '../contract/index.js';
-import { makeFolders } from '../files/index.js';
+import { absolutePath, makeFolders } from '../files/index.js';
 import { type Connections, openConnections } from './connections.js';
 import { type StoredCredentials, storable, type Vault } from './credentials.js';
 import type { MachineReplicas, ReplicaSettings } from './settings.js';
@@ -29,12 +29,14 @@ export function openReplicas(chain: WriteChain, projectId: string, machine: Mach
     list: (): ReplicaState[] => listReplicas(chain, settings(), connections),
     names: (): string[] => [...settings().keys()],
     /** @throws BAD_REQUEST for a folder that cannot be created; CONFLICT if the replica's former place has the only copy of an object. */
-    set: async (name: string, { place, takes, credentials }: NewReplica): Promise<void> => {
+    set: async (name: string, { place: given, takes, credentials }: NewReplica): Promise<void> => {
+      // Another process may work in another folder.
+      const place = given.kind === 'folder' ? { ...given, dir: absolutePath(given.dir) } : given;
       if (place.kind === 'folder' && credentials) throw badRequest('credentials', 'A folder takes no credentials. Leave them out.');
-      const given = credentials && (await storable(credentials, vault));
+      const stored = credentials && (await storable(credentials, vault));
       if (place.kind === 'folder') makeFolder(place.dir);
       const before = settings().get(name);
-      const next = { place, takes, credentials: given ?? keptCredentials(before, place) };
+      const next = { place, takes, credentials: stored ?? keptCredentials(before, place) };
       nameReplica(chain, name, before, next);
       machine.set(projectId, name, next);
       connections.drop(name);

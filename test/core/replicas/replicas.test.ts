@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { createRouterClient } from '@orpc/server';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createEngine, createSession, type Engine, type Vault } from '../../../src/core/project/index.js';
 import { contextOf, router } from '../../../src/core/router/index.js';
 import { peer } from '../../support/peers.js';
@@ -72,6 +72,19 @@ test.runIf(process.platform === 'linux')('a folder that no folder can be made in
   const nowhere = { takes: 'all', place: { kind: 'folder', dir: '/proc/nowhere/at/all' } } as const;
   await expect(call.replica.set({ name: 'nowhere', ...nowhere })).rejects.toMatchObject({ code: 'BAD_REQUEST', data: { field: 'place' } });
   await expect(call.project.create({ dir: '/proc/nowhere' })).rejects.toMatchObject({ code: 'BAD_REQUEST', data: { field: 'dir' } });
+});
+
+test('[S11] a folder in a shorter form is kept as the same folder for every process', async () => {
+  const { call } = await desk();
+  const home = scratch();
+  vi.stubEnv('HOME', home);
+  vi.stubEnv('USERPROFILE', home);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await call.replica.set({ name: 'far', place: { kind: 'folder', dir: relative(process.cwd(), join(home, 'one')) } });
+  await call.replica.set({ name: 'other', place: { kind: 'folder', dir: '~/other' } });
+  const places = (await call.replica.list({})).map(({ place }) => place);
+  expect(places).toEqual([join(home, 'one'), join(home, 'other')].map((dir) => ({ kind: 'folder', dir })));
+  expect(readdirSync(home)).toEqual(['one', 'other']);
 });
 
 describe.each(['folder', 's3'] as const)('a backing store: %s', (kind) => {
