@@ -29,8 +29,8 @@ export interface DamageWatch {
 /** Tables with at most this many rows are checked whenever they may have changed. */
 const smallRows = 64;
 /**
- * Rows of one piece, and of all pieces that the answers of `pauseMs` wait for, beside those of small tables: an import changes large tables all the
- * time, and a window asks for much at once when it opens.
+ * Rows of one piece, and of all pieces that an answer waits for, beside those of small tables. Of tables that were checked before, all answers of
+ * `pauseMs` wait for so many, and no answer for more of one table: an import changes large tables all the time.
  */
 const pieceRows = 200;
 const answerRows = 400;
@@ -68,7 +68,7 @@ export function watchDamage(raw: Database.Database, prepared: Prepare): DamageWa
     return new Map(summed.map((table) => [table.name, watchedOf(table)]));
   });
   let isWaiting = false;
-  let room = { left: answerRows, since: 0 };
+  let again = { left: answerRows, since: 0 };
   const version = (): number => prepared('PRAGMA main.data_version', 'values').get() as number;
   const step = (watched: Watched, most: number): number => checkPiece(watched, most, (sql, ...values) => prepared(sql, 'rows').all(...values));
 
@@ -91,12 +91,14 @@ export function watchDamage(raw: Database.Database, prepared: Prepare): DamageWa
       const known = all();
       const asked = names ? [...names].flatMap((name) => known.get(name) ?? []) : [...known.values()];
       const [now, at] = [version(), systemClock()];
-      if (Math.abs(at - room.since) >= pauseMs) room = { left: answerRows, since: at };
+      const first = { left: answerRows };
+      if (Math.abs(at - again.since) >= pauseMs) again = { left: answerRows, since: at };
       for (const watched of asked) {
         if (!isDue(watched, now, at)) continue;
         const isSmall = !watched.pass && (watched.known?.rows ?? 0) <= smallRows;
         watched.pass ??= { version: now, rows: 0, damaged: 0, after: undefined };
         if (isSmall) step(watched, smallRows + 1);
+        const room = watched.known ? again : first;
         while (room.left > 0 && watched.pass && (!watched.known || watched.pass.rows < answerRows)) room.left -= step(watched, pieceRows);
         if (watched.pass) soon();
       }
