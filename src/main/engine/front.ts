@@ -16,6 +16,9 @@ import { openReaders, type Readers } from './readers.js';
  */
 const leaveMs = { running: 500, starting: 5_000 } as const;
 
+/** Short reads of the first screen. It need not wait until a thread that reads has loaded, because the writer has. */
+const firstScreen = new Set(['context.graph', 'context.show', 'project.info', 'session.list', 'session.place', 'turn.facts']);
+
 /** A connection of a window or a script: where its answers go, and the project that it opened last. */
 interface Connection {
   readonly send: (frame: Frame) => void;
@@ -110,8 +113,7 @@ export function frontBehind(say: (message: FromEngine) => void, ended: (code: nu
     // No thread starts while the engine ends: the one that writes answers what still comes.
     const kind = call === undefined || isStopping ? undefined : kinds[call.path];
     const isRead = kind === 'reads' && dir !== undefined && places.get(dir) !== undefined;
-    // The first screen need not wait until a thread that reads has loaded, because the writer has.
-    const isEarly = isRead && call?.path !== 'project.changes' && !readersOf(dir).canRead();
+    const isEarly = isRead && firstScreen.has(call?.path ?? '') && !readersOf(dir).haveLoaded();
     if (call && (isRead || kind === 'scans') && !isEarly)
       readersOf(isRead || (dir !== undefined && places.get(dir)) ? (dir as string) : '').call(connection, call, frame as Frame);
     else tell({ kind: 'frame', connection, frame: frame as Frame });

@@ -58,6 +58,7 @@ export function openReaders(options: ReadersOptions) {
   let started = 0;
   let isClosed = false;
   let isLeft = false;
+  let hasLoaded = false;
 
   const say = ({ worker }: Reader, message: ToReader): void => worker.postMessage(message);
   const all = (message: ToReader): void => readers.forEach((reader) => void say(reader, message));
@@ -89,6 +90,7 @@ export function openReaders(options: ReadersOptions) {
   function hear(reader: Reader, message: FromReader): void {
     if (message.kind === 'ready') {
       reader.isReady = true;
+      hasLoaded = true;
       giveNext();
     } else if (message.kind === 'left') reader.left?.resolve();
     else if (message.kind === 'ended') {
@@ -246,11 +248,8 @@ export function openReaders(options: ReadersOptions) {
       if (given !== projects) all({ kind: 'share', projects: given });
       projects = given;
     },
-    /** Whether calls find a thread that has loaded, or must wait anyway; starts one if there is none. */
-    canRead: (): boolean => {
-      if (readers.length === 0 && !isLeft) start();
-      return isLeft || readers.some(({ isReady }) => isReady);
-    },
+    /** Whether a thread has loaded since the project was opened, or the calls must wait for its file. */
+    haveLoaded: (): boolean => hasLoaded || isLeft,
     isStarting: (): boolean => readers.some(({ isReady }) => !isReady),
     caches: (): CacheSize[] => readers.flatMap(({ cache }) => cache ?? []),
     close: (): void => {
