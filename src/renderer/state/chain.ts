@@ -7,7 +7,7 @@ import { useProject } from './project';
 import { useProjectQuery } from './query';
 import { createRanges, type Ranges, useRanges } from './ranges';
 
-/** The number of commits in a page: about three screens. The pages of a short chain that no screen waits for come four at a time. */
+/** The number of commits in a page: about three screens. The pages of a short chain that a screen does not wait for come four at a time. */
 const chainPage = 100;
 const pagesTogether = 4;
 

@@ -49,13 +49,12 @@ export function createRanges<T>(pageSize: number, load: Load<T>, together = 1): 
     for (const listener of listeners) listener();
   };
 
-  const loadNeighbors = async (neighbors: readonly number[]) => {
-    const [first = 0] = neighbors;
+  const loadMissing = async (neighbors: readonly number[]) => {
     for (const page of neighbors) pages.set(page, 'loading');
     try {
-      const result = await load(first * pageSize, neighbors.length * pageSize);
-      total = result.total;
-      for (const page of neighbors) pages.set(page, itemsOf(result).slice((page - first) * pageSize, (page - first + 1) * pageSize));
+      const found = await loadNeighbors(pageSize, load, neighbors);
+      total = found.total;
+      for (const [page, items] of found.pages) pages.set(page, items);
     } catch (error) {
       problem = error;
       for (const page of neighbors) pages.set(page, 'failed');
@@ -73,13 +72,13 @@ export function createRanges<T>(pageSize: number, load: Load<T>, together = 1): 
     wanted = { from, to };
     const end = total === undefined ? to : Math.min(to, total);
     const missing = pagesIn(from, end, pageSize).filter((page) => !pages.has(page));
-    for (const neighbors of neighborsIn(missing, together)) void loadNeighbors(neighbors);
+    for (const neighbors of neighborsIn(missing, together)) void loadMissing(neighbors);
   };
 
   const reload = async () => {
     const loaded = [...pages].flatMap(([page, state]) => (Array.isArray(state) ? [page] : []));
     const isComplete = total !== undefined && loaded.length * pageSize >= total;
-    const fresh = await (isComplete ? loadAll(pageSize, load, loaded) : loadPages(pageSize, load, loaded.slice(-pagesRenewed)));
+    const fresh = await (isComplete ? loadAll(pageSize, load, together, loaded) : loadPages(pageSize, load, together, loaded.slice(-pagesRenewed)));
     pages.clear();
     for (const [page, items] of fresh.pages) pages.set(page, items);
     total = fresh.total ?? total;
@@ -133,24 +132,37 @@ function neighborsIn(numbers: readonly number[], most: number): readonly number[
 type Load<T> = (offset: number, limit: number) => Promise<RangePage<T>>;
 type Loaded<T> = { readonly pages: Map<number, readonly T[]>; readonly total: number | undefined };
 
+/** Loads pages that follow each other in one call. */
+async function loadNeighbors<T>(pageSize: number, load: Load<T>, neighbors: readonly number[]) {
+  const [first = 0] = neighbors;
+  const result = await load(first * pageSize, neighbors.length * pageSize);
+  const itemsIn = (place: number): readonly T[] => itemsOf(result).slice(place * pageSize, (place + 1) * pageSize);
+  return { total: result.total, pages: neighbors.map((page, place) => [page, itemsIn(place)] as const) };
+}
+
 /** Loads the given pages, except for pages behind the new end of the list. */
-async function loadPages<T>(pageSize: number, load: Load<T>, wanted: readonly number[]): Promise<Loaded<T>> {
+async function loadPages<T>(pageSize: number, load: Load<T>, together: number, wanted: readonly number[]): Promise<Loaded<T>> {
   const pages = new Map<number, readonly T[]>();
   let total: number | undefined;
-  for (const page of wanted) {
-    const result = await load(page * pageSize, pageSize);
-    total = result.total;
-    pages.set(page, itemsOf(result));
+  for (const neighbors of neighborsIn(wanted, together)) {
+    const found = await loadNeighbors(pageSize, load, neighbors);
+    total = found.total;
+    for (const [page, items] of found.pages) pages.set(page, items);
   }
   for (const page of [...pages.keys()]) if (total !== undefined && page * pageSize >= total) pages.delete(page);
   return { pages, total };
 }
 
 /** Loads the given pages and every page that the list has gained. */
-async function loadAll<T>(pageSize: number, load: Load<T>, known: readonly number[]): Promise<Loaded<T>> {
-  const { pages, total = 0 } = await loadPages(pageSize, load, known);
+async function loadAll<T>(pageSize: number, load: Load<T>, together: number, known: readonly number[]): Promise<Loaded<T>> {
+  const { pages, total = 0 } = await loadPages(
+    pageSize,
+    load,
+    together,
+    known.toSorted((a, b) => a - b),
+  );
   const gained = Array.from({ length: Math.max(0, Math.ceil(total / pageSize) - known.length) }, (_, place) => known.length + place);
-  const more = await loadPages(pageSize, load, gained);
+  const more = await loadPages(pageSize, load, together, gained);
   return { pages: new Map([...pages, ...more.pages]), total: more.total ?? total };
 }
 
