@@ -80,7 +80,7 @@ interface SheetProps {
   /** What is below the content, before the buttons of `action`. */
   readonly footer?: ReactNode;
   /** What the sheet is for: its button, beside one that closes the sheet. */
-  readonly action?: Pick<ComponentProps<typeof Button>, 'label' | 'icon' | 'disabled' | 'type' | 'form' | 'onClick'> | undefined;
+  readonly action?: Pick<ComponentProps<typeof Button>, 'label' | 'icon' | 'disabled' | 'title' | 'type' | 'form' | 'onClick'> | undefined;
 }
 
 /** A modal dialog. It holds the focus until it is closed. */

@@ -50,7 +50,13 @@ export function MappingSheet() {
       title="Import with a mapping"
       onClose={dismiss}
       footer={<Button icon={Eye} label="Preview" disabled={!path.trim()} onClick={() => void look()} />}
-      action={{ label: 'Import', icon: Import, disabled: !preview || preview.problem !== undefined, onClick: () => void take() }}
+      action={{
+        label: 'Import',
+        icon: Import,
+        disabled: !preview || preview.problem !== undefined,
+        title: preview ? undefined : 'Preview the file first',
+        onClick: () => void take(),
+      }}
     >
       <p className="muted">
         A mapping says by JSONPath which records and fields of a JSON or JSONL file are messages. Preview shows what it makes of the file.
