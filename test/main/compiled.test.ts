@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { ensureBuilt } from '../support/built.js';
+import { ensureBuilt, loadedWith } from '../support/built.js';
 import { built } from '../support/machine.js';
 import { scratch } from '../support/project.js';
 
@@ -27,17 +27,9 @@ test('[T36] a data folder that cannot be made keeps no command from starting', (
 });
 
 test('threads that read files ahead load no contract and no router', () => {
-  const loaded = new Set<string>();
-  const load = (path: string): void => {
-    if (loaded.has(path)) return;
-    loaded.add(path);
-    for (const [, next = ''] of readFileSync(path, 'utf8').matchAll(/\b(?:import|export)(?:\{[^}]*\}from)?"(\.[^"]+)"/g))
-      load(join(dirname(path), next));
-  };
   const work = built('engine', 'work.js');
   const [, chunk = ''] = /import\(`([^`]+)`\)\)\.readForWriter/.exec(readFileSync(work, 'utf8')) ?? [];
-  load(join(dirname(work), chunk));
-  const names = [...loaded].map((path) => basename(path));
+  const names = [...loadedWith(join(dirname(work), chunk))].map((path) => basename(path));
   expect(names.length).toBeGreaterThan(2);
   expect(names.filter((name) => /^(?:contract|router)\d*\.js$/.test(name))).toEqual([]);
 });

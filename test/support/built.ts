@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { root } from './machine.js';
 
@@ -26,6 +26,15 @@ async function buildIfStale(): Promise<void> {
   } finally {
     rmSync(lock, { force: true });
   }
+}
+
+/** The built files that a built file loads at its start, itself included. */
+export function loadedWith(path: string, loaded: Set<string> = new Set()): ReadonlySet<string> {
+  if (loaded.has(path)) return loaded;
+  loaded.add(path);
+  for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/\b(?:import|export)(?:[^"`;]*from)?"(\.[^"]+)"/g))
+    loadedWith(join(dirname(path), name), loaded);
+  return loaded;
 }
 
 /** False while another living process has the lock. */

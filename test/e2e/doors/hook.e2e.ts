@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Commit } from '../../../src/core/contract/index.js';
+import { loadedWith } from '../../support/built.js';
 import { expect, test } from '../../support/e2e.js';
 import { built, type Machine, node, type Ran } from '../../support/machine.js';
 
@@ -215,13 +216,7 @@ test.describe('stemma hook', () => {
 });
 
 test('a hook loads no schemas, because an agent waits for it at every turn', () => {
-  const loaded = new Set<string>();
-  const load = (path: string): void => {
-    if (loaded.has(path)) return;
-    loaded.add(path);
-    for (const [, name] of readFileSync(path, 'utf8').matchAll(/^import .*?"(\.[^"]+)";$/gm)) load(join(dirname(path), name as string));
-  };
-  load(built('chunks', 'hook.js'));
+  const loaded = loadedWith(built('chunks', 'hook.js'));
   expect(loaded.size).toBeGreaterThan(2);
   expect([...loaded].filter((path) => readFileSync(path, 'utf8').includes('ZodError'))).toEqual([]);
 });
