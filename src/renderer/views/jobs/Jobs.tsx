@@ -1,12 +1,14 @@
-import { Play, ShieldCheck } from 'lucide-react';
-import { askToLaunch, ruleForm } from '../../forms';
-import { Answer, Empty, Switch } from '../../parts';
-import { ask, go, useNavigation } from '../../state';
-import { JobFacts } from './JobFacts';
+import { BookOpen, GitFork, Hand, Play, ShieldCheck, Square } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { Job } from '../../../core/contract/index.js';
+import { askToLaunch, permissionOptions, ruleForm, runForm } from '../../forms';
+import { Answer, attempt, Button, Empty, Facts, Gauge, Id, jobStatusWords, LinkButton, Switch, say } from '../../parts';
+import { ask, go, openContext, useNavigation } from '../../state';
+import { goToWork, stopJob, takeOver } from './actions';
 import { JobStream } from './JobStream';
 import { Policies } from './Policies';
 import { useJobs } from './useJobs';
-import { groupJobs } from './words';
+import { groupJobs, limitRows, performerName } from './words';
 
 /** The jobs of the project as a live list, or the rules for work that may start by itself. */
 export function JobsView({ project }: { project: string }) {
@@ -61,5 +63,89 @@ function NoJobs() {
     >
       Jobs appear here: turns, runs, tickets and contexts that a model or an agent carries out.
     </Empty>
+  );
+}
+
+const link = (name: string, act: () => void): ReactNode => <LinkButton label={name} onClick={act} />;
+
+/** The performer of a job, its usage of the limits, and the links to its work. */
+export function JobFacts({ job, now, onChange }: { job: Job; now: number; onChange: () => void }) {
+  const isRunning = job.status === 'running';
+  return (
+    <aside className="job-facts stack" aria-label="Facts of the job">
+      <div className="row wrap">
+        {isRunning ? (
+          <Button look="danger" icon={Square} label="Stop" onClick={() => void stopJob(job, onChange)} />
+        ) : (
+          <Button icon={Play} label="Run again…" onClick={() => ask(runForm(job.what, 'Run again'))} />
+        )}
+        <Button icon={Hand} title="Stops the job, and lets you continue where it stopped" onClick={attempt(() => takeOver(job, onChange))}>
+          Take over
+        </Button>
+      </div>
+      {job.error !== null && <p className="notice-line error">{job.error}</p>}
+      <Facts
+        rows={{
+          State: jobStatusWords[job.status],
+          Performer: performerName(job.performer),
+          Folder: 'agent' in job.performer && job.performer.folder,
+          Permissions: 'agent' in job.performer && permissionOptions[job.performer.permissions ?? 'default'],
+          For: job.whoName !== null && <span title={job.who ?? undefined}>{job.whoName}</span>,
+          Since: say.instant(job.startedAt),
+          Ended: job.endedAt !== null && say.instant(job.endedAt),
+          'Started by': job.byPolicy && link('a rule', () => go({ kinds: 'rules' })),
+          Job: <Id id={job.jobId} what="job id" />,
+        }}
+      />
+      <Limits job={job} now={now} />
+      <BelongsTo job={job} />
+    </aside>
+  );
+}
+
+function Limits({ job, now }: { job: Job; now: number }) {
+  return (
+    <section aria-label="Limits">
+      <h3>Limits</h3>
+      <ul className="limit-rows">
+        {limitRows(job, now).map(({ name, value, limit, share }) => (
+          <li key={name}>
+            <span>{name}</span>
+            {share === undefined ? <span /> : <Gauge tokens={Math.round(share * 100)} limit={100} label={`${name}: ${value} of ${limit}`} />}
+            <span>
+              {value}
+              {limit !== undefined && <span className="muted"> of {limit}</span>}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p className="muted">The job stops before the call that would exceed a limit.</p>
+    </section>
+  );
+}
+
+function BelongsTo({ job }: { job: Job }) {
+  const tip = job.commits.at(-1);
+  return (
+    <section aria-label="Belongs to">
+      <h3>Belongs to</h3>
+      <ul>
+        {'turnId' in job.what && <li>{link('The turn', () => goToWork(job))}</li>}
+        {'caseId' in job.what && <li>{link('The experiment', () => goToWork(job))}</li>}
+        {job.space !== null && <li>{link('The space', () => go({ view: 'timeline', space: job.space ?? undefined }))}</li>}
+        {job.ticketId !== null && <li>{link(`The ticket ${job.ticketId}`, () => go({ view: 'reviews', ticket: job.ticketId ?? undefined }))}</li>}
+        {'commit' in job.what && (
+          <li>
+            {link('The context that it answers', () => 'commit' in job.what && go({ view: 'context', commit: job.what.commit, entry: undefined }))}
+          </li>
+        )}
+      </ul>
+      {tip && (
+        <div className="row wrap">
+          <Button small icon={BookOpen} label="Result in Context" onClick={() => openContext(tip)} />
+          <Button small icon={GitFork} label="In Chain" onClick={() => go({ view: 'chain', session: undefined, commit: tip })} />
+        </div>
+      )}
+    </section>
   );
 }
