@@ -1,11 +1,20 @@
-import { type ArtifactNo, type CommitSeq, type ContextId, contentGone, orUndefined } from '../base/index.js';
-import { type ContextRow, findCommit, holderOf, lineage, type ReadChain, readOutline, type WriteChain } from '../chain/index.js';
-import { recordOfKey } from '../formats/index.js';
-import { callsOfDelta, contentBefore } from '../requests/index.js';
-import { commitProgress, upToBytes } from '../store/index.js';
+import { type ArtifactNo, type CommitSeq, type ContextId, contentGone, orUndefined, toTimestamp } from '../base/index.js';
+import {
+  type ContextRow,
+  commitAt,
+  contextEntries,
+  findCommit,
+  holderOf,
+  lineage,
+  type ReadChain,
+  readOutline,
+  type WriteChain,
+} from '../chain/index.js';
+import { type CallCount, doesOf, type ParsedEntry, partOfEntries, recordOfKey } from '../formats/index.js';
+import { callsOfDelta, contentBefore, type OwnCall, ownId } from '../requests/index.js';
+import { changedSql, commitProgress, upToBytes } from '../store/index.js';
 import { callsOfCards } from './card-calls.js';
 import { type CountedCommit, noteChangedCalls, recordCalls } from './facts.js';
-import { callsOfRun } from './own-calls.js';
 import { priceFew, pricerOf } from './prices.js';
 
 /** Increase this number when the stored facts change, so that existing projects are read again. */
@@ -163,3 +172,37 @@ export function openRecorder(chain: WriteChain) {
     settle,
   };
 }
+
+/** The calls that Stemma made for the reply in a commit, as the provider counted them; undefined for a commit without such calls. */
+export function callsOfRun(chain: ReadChain, seq: CommitSeq): CallCount[] | undefined {
+  const run = chain.db.one<{ base: CommitSeq; model: string; calls: string }>(
+    `SELECT base, model, calls FROM modelRun r
+      WHERE context = ? AND provider <> 'recorded' AND NOT (${changedSql(chain.db, 'modelRun', 'r') ?? 'FALSE'})`,
+    seq,
+  );
+  if (!run) return undefined;
+  const { id } = commitAt(chain, seq);
+  const replies = ownEntries(chain, id);
+  const asked = ownEntries(chain, commitAt(chain, run.base).id).findLast(({ role }) => role === 'user');
+  return (JSON.parse(run.calls) as OwnCall[]).flatMap((call, number, all): CallCount[] => {
+    const said = replies.slice(call.replies, all[number + 1]?.replies);
+    const [first] = said;
+    if (!first) return [];
+    const { input, cacheRead, cacheWrite, output } = call.tokens;
+    return [
+      {
+        id: ownId(id, number),
+        key: first.key,
+        model: run.model,
+        at: toTimestamp(call.at),
+        endedAt: toTimestamp(call.at + call.ms),
+        askedAt: toTimestamp(call.at),
+        prompt: asked && number === 0 ? partOfEntries([asked])?.prompt : undefined,
+        does: doesOf(said),
+        ...{ input, cacheRead, cacheWrite, cacheWrite1h: null, output, reasoning: null },
+      },
+    ];
+  });
+}
+
+const ownEntries = (chain: ReadChain, id: ContextId): ParsedEntry[] => contextEntries(chain, { id, stop: id }).map(({ entry }) => entry);
