@@ -47,7 +47,7 @@ export {
 export { events } from './events/index.js';
 export type * from './format.js';
 export { facts } from './format.js';
-export { answerNoted as geminiAnswer, contentsSent as geminiContents } from './gemini/index.js';
+export { answerNoted as geminiAnswer, contentsSent as geminiContents, readUsage as geminiUsage } from './gemini/index.js';
 export { builtInMappings, mappedBy, reasonForNothing, unreadMark } from './mapped/index.js';
 export { markdown } from './markdown/index.js';
 export { fence, inlineText, neutralMarkdown } from './markdown/neutral.js';

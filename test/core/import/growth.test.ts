@@ -138,3 +138,54 @@ test('[N30] two runs of Codex in one log count each', () => {
   const { calls } = after('codex-exec-json/out.jsonl', Buffer.from(log + other), []);
   expect(calls.filter((call) => /"input":500/.test(call))).toHaveLength(2);
 });
+
+const tokens = { input: 1000, output: 50, cached: 300, thoughts: 20, tool: 0, total: 1070 };
+const header = { sessionId: '8f1d6ec1-e192-407c-a8ad-d631060f48ad', projectHash: 'ab', startTime: '2026-09-04T10:00:00.000Z', kind: 'main' };
+const at = (minute: number): string => `2026-09-04T10:0${minute}:00.000Z`;
+const asked = (id: string, minute: number, text: string) => ({ id, timestamp: at(minute), type: 'user', content: [{ text }] });
+const answered = (id: string, minute: number, content: string) => ({
+  id,
+  timestamp: at(minute),
+  type: 'gemini',
+  content,
+  thoughts: [],
+  tokens,
+  model: 'm',
+});
+const ran = (id: string) => ({
+  ...{ id, name: 'read_file', args: { path: id }, status: 'success' },
+  result: [{ functionResponse: { id, name: 'read_file', response: { output: `the text of ${id}` } } }],
+});
+const file = (...lines: object[]): Buffer => Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+const name = 'app/chats/session-2026-09-04T10-00-8f1d6ec1.jsonl';
+const counts = (whole: Buffer, cuts: readonly number[] = []): (number | null)[] =>
+  after(name, whole, cuts).calls.map((call) => (JSON.parse(call) as [unknown, { output: number | null }])[1].output);
+
+test('[N30] in Gemini CLI, an answer without text is counted when its calls were never recorded', () => {
+  const whole = file(header, asked('u1', 1, 'hi'), answered('g1', 2, ''), asked('u2', 3, 'again'), answered('g2', 4, 'done'));
+  expect(counts(whole)).toEqual([70, 70]);
+  expect(after(name, whole, endsOf(whole))).toEqual(after(name, whole, []));
+});
+
+test('[N30] in Gemini CLI, a message that is written a third time shows no call twice', () => {
+  const answer = answered('g1', 2, '');
+  const whole = file(header, asked('u1', 1, 'hi'), answer, { ...answer, toolCalls: [ran('a')] }, { ...answer, toolCalls: [ran('a'), ran('b')] });
+  const [, , third = 0] = endsOf(whole);
+  expect(after(name, whole, [third])).toEqual(after(name, whole, []));
+});
+
+test('[N30] in Gemini CLI, a prompt after a history with changed messages follows that history', () => {
+  const [first, second] = [asked('u1', 1, 'hi'), answered('g1', 2, 'a long answer')];
+  const changed = { $set: { messages: [first, { ...second, content: 'a short one' }] } };
+  const whole = file(header, first, second, changed, asked('u2', 3, 'again'), answered('g2', 4, 'done'));
+  const expected = after(name, whole, []);
+  expect(expected.sessions.join()).toContain('2 turns 1');
+  for (const end of endsOf(whole)) expect(after(name, whole, [end])).toEqual(expected);
+});
+
+test('[N30] in Gemini CLI, a message over several lines, with line breaks as they stand, is read', () => {
+  const whole = file(header, asked('u1', 1, 'hi'), answered('g1', 2, 'one two'), asked('u2', 3, 'again'), answered('g2', 4, 'done'));
+  const broken = Buffer.from(whole.toString().replace('one two', 'one\ntwo'));
+  expect(counts(broken)).toEqual([70, 70]);
+  expect(after(name, broken, []).said.flat().join()).toContain('one');
+});

@@ -13,6 +13,7 @@ import { writeSession } from './resume.js';
 import { writeEntries } from './write.js';
 import { cutLines } from './write-cut.js';
 
+export { readUsage } from './parse.js';
 export { answerNoted, contentsSent } from './parse-contents.js';
 
 export const gemini: ImportableFormat = {

@@ -167,7 +167,8 @@ const idSent = (named: JsonObject): JsonObject => {
 
 /** The tokens and model of an answer, as its message records them. */
 export function answerNoted(delta: Uint8Array, { start, end }: ByteRange, name: string): JsonObject | undefined {
-  const record = parseJson(text(delta.subarray(start, end)).replace(/^[\s,]+/, ''));
+  const bytes = delta.subarray(start, end);
+  const record = parseJson(text(bytes).replace(/^[\s,]+/, '')) ?? scanValues(bytes).pieces.find((piece) => piece.record)?.record;
   if (!isObject(record)) return undefined;
   const noted = historyIn(record)?.find((message) => nameMessage(message) === name) ?? record;
   // A line that adds calls to a message leaves the rest to the line before it.

@@ -29,7 +29,7 @@ const maxPasses = 8;
 /** The records of a delta: lines, or those of a document in their original form, over many lines or several on one. */
 export function scanValues(delta: Uint8Array): Pick<Scan, 'pieces' | 'skipped'> {
   const lines = scanLines(delta);
-  if (lines.skipped.length === 0 && lines.notes.length === 0) return lines;
+  if (lines.skipped.length === 0) return lines;
   const buffer = bufferOf(delta);
   // One character for each byte: JSON structure is ASCII, so positions in the text are offsets in the buffer.
   const text = buffer.toString('latin1');

@@ -1,11 +1,12 @@
 import { type ByteRange, isObject, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
-import type { ParsedDelta, ParsedEntry } from '../format.js';
-import { answered, called, pictured, placeDraft, said, type UnplacedEntry } from '../shared/drafts.js';
+import type { ParsedDelta, ParsedEntry, TokenUsage } from '../format.js';
+import { answered, called, pictured, placeDraft, said, type UnplacedEntry, unsent, usageIn, withThoughts } from '../shared/drafts.js';
 import { readTime } from '../shared/jsonl.js';
 import { keptMark } from '../shared/kept.js';
 import { countTokens } from '../shared/tokens.js';
 import { scanValues } from './parse-values.js';
 import {
+  additionName,
   historyIn,
   idOf,
   isAddition,
@@ -49,9 +50,13 @@ export function readMessages(pieces: Iterable<{ readonly record?: JsonObject; re
         placed.set(idOf(message), { message, raw, ...(isCompaction && !isSummary(message) && !isContext(message) && { isKept: true }) });
     } else if (back !== undefined) takeBack(placed, back);
     else if (idOf(record) !== '') {
-      const name = isAddition(record) && !placed.has(idOf(record)) ? nameMessage(record) : idOf(record);
+      const added = additionName(idOf(record));
+      const name = placed.has(added) || (isAddition(record) && !placed.has(idOf(record))) ? added : idOf(record);
       const before = placed.get(name);
-      placed.set(name, { message: before && isAddition(record) ? { ...before.message, ...record } : record, raw });
+      const { toolCalls = null } = record;
+      const message =
+        name === added && before ? { ...before.message, toolCalls } : before && isAddition(record) ? { ...before.message, ...record } : record;
+      placed.set(name, { message, raw });
     }
   }
   return [...placed.values()];
@@ -145,8 +150,21 @@ function answerDrafts(message: JsonObject, known: Known): readonly (Draft | null
     ...thoughts,
     ...parts.map((part) => answerPart(part, isAmong)),
     ...calls.filter((call) => !listed.has(callIdOf(call))).map(callDraft),
+    ...emptyDraft(message, calls.length + thoughts.length === 0 && parts.every(({ text }) => text === '')),
   ].map((draft) => (model === undefined || !draft ? draft : { ...draft, author: model }));
   return [...answers, ...calls.filter((call) => !known.answered.has(callIdOf(call))).flatMap((call) => resultDrafts(call, known))];
+}
+
+/** An answer without content, or before its calls were recorded, is hidden, because its call was counted. */
+function emptyDraft(message: JsonObject, isEmpty: boolean): readonly Draft[] {
+  const usage = isEmpty ? readUsage(message) : undefined;
+  return usage ? [unsent(said('assistant', '', { usage }), 'empty')] : [];
+}
+
+/** The counts of an answer's call. The provider counts cached tokens as part of the input, and thoughts beside the output. */
+export function readUsage({ tokens }: JsonObject): TokenUsage | undefined {
+  const { input, output, cached: cacheRead, thoughts: reasoning } = isObject(tokens) ? tokens : {};
+  return usageIn({ input, output: withThoughts(output, reasoning), cacheRead, reasoning }, 'within');
 }
 
 /** The thoughts of an answer. */

@@ -249,7 +249,8 @@ function readHistory(growth: Growth, piece: RecordPiece, history: readonly JsonO
     return;
   }
   const named = history.find((message) => !isContext(message) && !placeOf.has(idOf(message))) ?? (history[0] as JsonObject);
-  const name = nameMessage(named);
+  // A history of known messages changes some of them, and has no message that is its own.
+  const name = placeOf.has(idOf(named)) ? `${nameMessage(named)}#history-${piece.line}` : nameMessage(named);
   if (growth.broken) growth.tip = growth.broken.before;
   growth.broken = undefined;
   const part = growth.tip !== null ? 'compaction' : then.length === 0 ? 'lead' : 'prompt';

@@ -1,8 +1,8 @@
 // requests/runtimes/gemini: model calls in Gemini CLI's sessions: the contents, by the rules of version 0.61.0.
 // System instruction, tools, settings and the calls of compressions are not recorded.
 // Signatures of thoughts are sent with calls and rarely recorded.
-import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
-import { geminiAnswer, geminiContents, usageIn, withThoughts } from '../../../formats/index.js';
+import { type Json, type JsonObject, stringAt } from '../../../base/index.js';
+import { geminiAnswer, geminiContents, geminiUsage } from '../../../formats/index.js';
 import { fromEntries } from '../from-entries.js';
 import { type CallReader, recordId, unknownUsage } from '../runtime.js';
 
@@ -18,13 +18,7 @@ export const gemini: CallReader = {
     const entry = entries[at];
     const message = entry?.raw && geminiAnswer(bytes, entry.raw, recordId(entry.key));
     if (!entry) return undefined;
-    const noted = isObject(message?.tokens) ? message.tokens : undefined;
-    const { input, output, cached: cacheRead, thoughts: reasoning } = noted ?? {};
-    return {
-      model: stringAt(message, 'model') ?? entry.author ?? null,
-      // The provider counts cached tokens as part of the input, and thoughts beside the output.
-      usage: usageIn({ input, output: withThoughts(output, reasoning), cacheRead, reasoning }, 'within') ?? unknownUsage,
-    };
+    return { model: stringAt(message, 'model') ?? entry.author ?? null, usage: (message && geminiUsage(message)) ?? unknownUsage };
   },
   body({ replyKey, answer: { model }, deltas }) {
     const { contents, isReopened } = geminiContents(
