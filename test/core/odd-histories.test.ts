@@ -126,4 +126,11 @@ describe('Codex', () => {
     const text = lines.flatMap((line) => [line, codexLine(type, payload as object)]).join('');
     expect(listSessions(imported([name, text]), {}).sessions).toMatchObject([{ turns: 2, branches: 1 }]);
   });
+
+  test('[N27] a turn without a prompt can begin with a call of an unknown kind', () => {
+    const called =
+      codexLine('event_msg', { type: 'task_started', turn_id: 'turn-2' }) + codexLine('response_item', { type: 'mcp_call', id: 'mcp-1' });
+    const text = [meta, codexTurn(1), called, codexAsked(3, 'three'), codexAnswered(3, 'done')].join('');
+    expect(listSessions(imported([name, text]), {}).sessions).toMatchObject([{ turns: 3, branches: 1 }]);
+  });
 });

@@ -118,10 +118,9 @@ export function nameInTurn(item: JsonObject, turn: string, at?: Timestamp): Name
   return { ...named, loose: named.name, ...(turn !== '' && !isVoid(item) && { inTurn: digestItem(turn, held) }) };
 }
 
-const calls = ['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call', 'tool_search_call', 'image_generation_call'];
-const answers: ReadonlySet<unknown> = new Set(['reasoning', ...calls]);
-/** Whether an item belongs to the answer of a call. */
-export const isAnswer = ({ type, role }: JsonObject): boolean => (type === 'message' ? role === 'assistant' : answers.has(type));
+/** Whether an item belongs to the answer of a call. The kinds of all tool calls end in `_call`, unknown ones too. */
+export const isAnswer = ({ type, role }: JsonObject): boolean =>
+  type === 'message' ? role === 'assistant' : typeof type === 'string' && (type === 'reasoning' || type.endsWith('_call'));
 
 /** Thinking of which a publisher left nothing: neither a name nor content. It says nothing about the file that contains it. */
 export const isVoid = (item: JsonObject): boolean =>
