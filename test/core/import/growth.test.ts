@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tips, type WriteChain } from '../../../src/core/chain/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
-import { prompt } from '../../support/claude-lines.js';
+import { call, prompt, result } from '../../support/claude-lines.js';
 import { usageCalls } from '../../support/counted.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { importInto, said } from '../../support/imports.js';
@@ -91,6 +91,19 @@ test('[N30] a reply that was imported while it streamed has the count that it ro
         cuts.map((line) => endsOf(whole)[line - 1] ?? 0),
       ),
     ).toEqual(expected);
+});
+
+test('[N30] calls and sums after a part of a turn that is too large to be read again count', () => {
+  const cost = `${JSON.stringify({ type: 'cost-state', sessionId: 's1', totalCostUSD: 1.5, modelUsage: { 'claude-x': { inputTokens: 5, costUSD: 1.5 } } })}\n`;
+  const begun = [
+    prompt('u1', 'ask'),
+    call('a1', 'c1', 'Read', {}, { parent: 'u1' }),
+    result('r1', 'c1', 'x'.repeat(8 * 1024 * 1024), { parent: 'a1' }),
+  ].join('');
+  const whole = Buffer.from([begun, reply('a2', { parent: 'r1', id: 'm2', usage: usage(10, 0, 0, 7) }), cost].join(''));
+  const expected = after('s/s/s.jsonl', whole, []);
+  expect(expected.calls).toHaveLength(3);
+  expect(after('s/s/s.jsonl', whole, [begun.length])).toEqual(expected);
 });
 
 test.each([

@@ -1,3 +1,4 @@
+import { once } from '../../base/index.js';
 import type { CommitType } from '../../contract/index.js';
 import {
   besidePrefix,
@@ -28,29 +29,24 @@ interface CountedDelta {
  * The calls whose replies a delta contains, with the counts that the agent recorded, and other calls of which only the counts are recorded.
  * A compaction repeats replies, so only the call that made it counts, if the agent records that call.
  */
-export function callsOfDelta(delta: CountedDelta): readonly CallCount[] {
-  const { format, type } = delta;
+export function callsOfDelta(given: CountedDelta): readonly CallCount[] {
+  const { format, type } = given;
+  const delta = { ...given, entries: once(given.entries) };
   if (type === 'snapshot') return [];
   const repeats = type === 'compaction' && !findReader(format).recordsCompactions;
   const own = findFormat(format)?.calls;
-  if (own && (repeats || type !== 'delta' || !delta.before?.parent())) return repeats ? [] : own(delta.bytes());
-  const entries = delta.entries();
-  if (own) return joinedAnswers(delta, entries, own);
-  const beside = [...besideIn(entries), ...totalsIn(entries)];
-  return repeats ? beside : [...(type === 'delta' ? joinedAnswers(delta, entries) : answersOf(delta, entries)), ...beside];
+  if (own) return repeats ? [] : joinedAnswers(delta, own);
+  const beside = [...besideIn(delta.entries()), ...totalsIn(delta.entries())];
+  return repeats ? beside : [...joinedAnswers(delta), ...beside];
 }
 
 /** The most parts of a turn, and their bytes, that are read together. */
 const most = { parts: 16, bytes: 8 * 1024 * 1024 };
 
 /** The calls that a delta adds. An import within a turn may cut inside of a reply, so the parts of the turn are read together. */
-function joinedAnswers(
-  delta: CountedDelta,
-  entries: readonly ParsedEntry[],
-  own?: (bytes: Uint8Array) => readonly CallCount[],
-): readonly CallCount[] {
+function joinedAnswers(delta: CountedDelta, own?: (bytes: Uint8Array) => readonly CallCount[]): readonly CallCount[] {
   const parts: Uint8Array[] = [];
-  let before = delta.before;
+  let before = delta.type === 'delta' ? delta.before : undefined;
   for (let size = 0; before && parts.length < most.parts; ) {
     const parent = before.parent();
     size += parent?.bytes.length ?? 0;
@@ -58,7 +54,8 @@ function joinedAnswers(
     parts.unshift(parent.bytes);
     before = parent.before;
   }
-  if (parts.length === 0) return answersOf(delta, entries);
+  if (parts.length === 0) return own?.(delta.bytes()) ?? answersOf(delta, delta.entries());
+  const entries = delta.entries();
   const format = requireFormat(delta.format);
   const callsIn = (deltas: readonly Uint8Array[]): readonly CallCount[] => {
     const bytes = Uint8Array.from(format.concat(deltas));
