@@ -1,12 +1,14 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { tips, type WriteChain } from '../../../src/core/chain/index.js';
+import type { ContextId } from '../../../src/core/base/index.js';
+import { materializedBytes, tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { listSources } from '../../../src/core/import/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { call, prompt, result } from '../../support/claude-lines.js';
 import { usageCalls } from '../../support/counted.js';
 import { reply, usage } from '../../support/counted-lines.js';
-import { importInto, said } from '../../support/imports.js';
+import { bytesOfFile, importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { filesBelow, root } from '../../support/source.js';
 
@@ -104,6 +106,32 @@ test('[N30] calls and sums after a part of a turn that is too large to be read a
   const expected = after('s/s/s.jsonl', whole, []);
   expect(expected.calls).toHaveLength(3);
   expect(after('s/s/s.jsonl', whole, [begun.length])).toEqual(expected);
+});
+
+test('[N22] bookkeeping that two copies of a growing file hold is stored once', () => {
+  const chain = emptyChain();
+  const paths = [1, 2].map((copy) => join(scratch(), `${copy}.jsonl`));
+  const bookkeeping = (text: string): string => `${JSON.stringify({ type: 'last-prompt', lastPrompt: text, sessionId: 's1' })}\n`;
+  const grow = (copy: number, line: string): unknown => {
+    appendFileSync(paths[copy] as string, line);
+    return importInto(chain, paths[copy] as string);
+  };
+  const said = prompt('u1', 'one') + reply('a1', { parent: 'u1' });
+  for (const copy of [0, 1]) grow(copy, said);
+  grow(0, bookkeeping('one'));
+  grow(1, bookkeeping('one'));
+  for (const text of ['two', 'two']) grow(0, bookkeeping(text));
+  grow(1, bookkeeping('two') + bookkeeping('two'));
+  const [tip, ...others] = tips(chain, {}).map(({ id }) => id);
+  expect(others).toEqual([]);
+  expect(listSources(chain).map(({ tips }) => tips)).toEqual([[tip], [tip]]);
+  const later = prompt('u2', 'two', { parent: 'a1' });
+  for (const copy of [0, 1]) grow(copy, later);
+  const [next, ...more] = tips(chain, {}).map(({ id }) => id);
+  expect(more).toEqual([]);
+  const { bytes } = materializedBytes(chain, { id: next as ContextId });
+  expect(Buffer.from(bytes).toString()).toBe(readFileSync(paths[0] as string, 'utf8'));
+  for (const path of paths) expect(bytesOfFile(chain, path)).toEqual(readFileSync(path));
 });
 
 test.each([

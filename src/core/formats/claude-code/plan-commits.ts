@@ -1,7 +1,7 @@
-import { defined, isObject, stringAt, type Timestamp } from '../../base/index.js';
+import { type ByteRange, defined, isObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { PlannedCommit } from '../format.js';
 import { clip } from '../shared/headline.js';
-import { joinRanges } from '../shared/jsonl.js';
+import { addRange, joinRanges } from '../shared/jsonl.js';
 import { callNamed } from '../shared/keys.js';
 import { madeBy } from '../shared/plans.js';
 import type { TranscriptLine } from './plan-lines.js';
@@ -26,6 +26,8 @@ const newCommitting = (segments: Segments, tree: Tree, facts: SessionCommitFacts
   agentTypes: agentTypesIn(tree),
   copies: copiesIn(tree),
   commits: [] as PlannedCommit[],
+  /** Bookkeeping that the project has from another copy of the file. */
+  repeated: [] as ByteRange[],
   /** The number of the commit that a segment became. */
   numbers: new Map<Segment, number>(),
 });
@@ -38,14 +40,19 @@ export function commitSegments(
   facts: SessionCommitFacts,
   reader: LineReader,
   isKnown: (record: string) => boolean,
-): Pick<Committing, 'commits' | 'numbers'> {
+): Pick<Committing, 'commits' | 'repeated' | 'numbers'> {
   const made = newCommitting(segments, tree, facts, reader, isKnown);
   for (const segment of made.segments.list) {
     if (isStored(segment) || (segment.lines.length === 0 && segment.nodes.length === 0)) continue;
     const found = segment.after ? referTo(made, segment.after) : findParent(made, segment);
     const [parent, next] = found && 'record' in found ? afterBookkeeping(isKnown, found.record) : [found];
+    const names = segment.after && next !== undefined ? [next, nameByContent(segment.after, segment.lines, reader)] : [];
+    if (names.some(isKnown)) {
+      for (const line of segment.lines) addRange(made.repeated, line);
+      continue;
+    }
     made.numbers.set(segment, made.commits.length);
-    made.commits.push(planCommit(made, segment, parent, segment.after && next));
+    made.commits.push(planCommit(made, segment, parent, names));
   }
   return made;
 }
@@ -60,6 +67,10 @@ export function afterBookkeeping(isKnown: (record: string) => boolean, record: s
   while (number < mostInARow && isKnown(name(number + 1))) number++;
   return [{ record: name(number) }, name(number + 1)];
 }
+
+/** The name of a delta of bookkeeping by all lines since its record, by which it is known in another copy of the file. */
+const nameByContent = ({ line, stored }: RecordNode, lines: readonly TranscriptLine[], reader: LineReader): string =>
+  `${stored} +${reader.digest({ start: line.end, end: lines.at(-1)?.end ?? line.end })}`;
 
 /** More deltas of bookkeeping in a row than any file has. */
 const mostInARow = 1_000;
@@ -106,7 +117,7 @@ function addShorterCompaction(made: Committing, summary: RecordNode, keeps: numb
 
 const boundaryOf = ({ nodes }: Segment): RecordNode | undefined => nodes.find(({ line }) => line.part === 'boundary');
 
-function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['parent'], name: string | undefined): PlannedCommit {
+function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['parent'], names: readonly string[]): PlannedCommit {
   const { tree, copies, reader } = made;
   const boundary = segment.type === 'compaction' ? boundaryOf(segment) : undefined;
   const kept = ((boundary && tree.kept.get(boundary)) ?? segment.nodes.flatMap((node) => copies.get(node) ?? [])).map(({ line }) => line);
@@ -117,7 +128,7 @@ function planCommit(made: Committing, segment: Segment, parent: PlannedCommit['p
     ...(kept.length > 0 && { kept: joinRanges(kept) }),
     records: [
       ...nameRecords(segment.nodes),
-      ...(name === undefined ? [] : [name]),
+      ...names,
       ...segment.lines.flatMap(({ more }) => (more?.link ? linkName(more.link, made.facts.sessionId) : [])),
     ],
   };

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../base/index.js';
+import type { ByteRange, JsonObject } from '../../base/index.js';
+import { digest } from '../digest.js';
 import type { Elision, FileBytes, ParsedEntry } from '../format.js';
 import type { Content } from '../shared/branches.js';
 import { joinCalls } from '../shared/calls.js';
@@ -14,6 +15,7 @@ export interface LineReader {
   readonly read: (lines: readonly TranscriptLine[]) => Content;
   readonly outline: (lines: readonly TranscriptLine[]) => StoredOutline;
   readonly record: (line: TranscriptLine) => JsonObject;
+  readonly digest: (range: ByteRange) => string;
 }
 
 /** A reader of the file; lines before `resumeAt` are stored already. */
@@ -22,6 +24,7 @@ export function openReader(file: FileBytes, resumeAt: number): LineReader {
   const record = (line: TranscriptLine): JsonObject => recordAt(file, line);
   return {
     record,
+    digest: ({ start, end }) => digest(file.subarray(start, end)),
     read: (lines) =>
       last(lines, () => readPieces(lines.map((line) => ({ sort: line.sort, range: line, ...(line.sort === 'record' && { record: record(line) }) })))),
     outline: (lines) => {

@@ -180,7 +180,7 @@ export function placeLines(lines: readonly TranscriptLine[], tree: Tree, segment
   }
   settle(waiting.length > 0 && resumeAt > 0 && lastStored ? addBookkeeping(segments.list, lastStored) : undefined);
   for (const segment of segments.list) sortByTree(segment, tree);
-  return side.sort((a, b) => a.start - b.start);
+  return side;
 }
 
 /** Lines of these kinds belong to no turn. */

@@ -58,7 +58,7 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     ...madeBy(mainTemplate, { role: wholeIsSidechain ? stringAt(context.meta, 'agentType') || 'agent' : undefined, cwd, sessionId }),
     startedBy: wholeIsSidechain ? stringAt(context.meta, 'toolUseId') : undefined,
   };
-  const { commits, numbers } = commitSegments(segments, tree, facts, openReader(file, resumeAt), isKnown);
+  const { commits, repeated, numbers } = commitSegments(segments, tree, facts, openReader(file, resumeAt), isKnown);
   const freshFrom = lines.find(({ start }) => start >= resumeAt)?.line ?? Number.POSITIVE_INFINITY;
   const fresh = (problems: readonly Problem[]): Problem[] => problems.filter(({ line }) => line >= freshFrom).sort((a, b) => a.line - b.line);
   const title = bestTitle(lines.flatMap(({ more }) => more?.title ?? []));
@@ -66,7 +66,7 @@ function planFile(file: FileBytes, context: PlanContext, part: number, begin = 0
     format: formatId,
     ...defined({ sessionId, title, cwd }),
     commits,
-    side,
+    side: [...side, ...repeated].sort((a, b) => a.start - b.start),
     skipped: fresh([...scan.skipped, ...tree.skipped, ...unnamed(scan, freshFrom)]),
     notes: fresh([...scan.notes, ...tree.notes, ...withoutBeginning(missing)]),
     tips: tipsOf(segments, numbers, isKnown),
