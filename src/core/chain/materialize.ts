@@ -5,7 +5,7 @@ import { countOutline, countTokens, type Format, findFormat, findReader, narrati
 import { matchingRows } from '../store/index.js';
 import { type Assembled, type AssembleOptions, assemble } from './assemble.js';
 import { type ContextRow, type Materialized, type NewResult, offer, type ReadChain, type Step, type WriteChain } from './chain.js';
-import { commitAt, findCommit, windowRanges } from './find.js';
+import { commitAt, findCommit, rangesTowardsRoot, windowRanges } from './find.js';
 import { readOutline } from './outline.js';
 import { contributingIds, newestFirst, stepsUntil, type Walk, walk } from './walk.js';
 
@@ -89,9 +89,13 @@ function findResult(chain: ReadChain, id: ContextId, input: MaterializeInput): F
   const recipe = recipeOf(target, input);
   const { stop = 'compaction' } = input;
   // The stop of a walk has its full id, and must be an ancestor.
-  const walked = stop === 'compaction' || stop === 'root' ? undefined : walk(chain, tip, stop);
-  const asked: Asked = { tip, stop: walked?.stop ?? stop, target, recipe, way: () => walked ?? walk(chain, tip, stop) };
-  return keptResult(chain, asked) ?? found(chain, asked, atOnce(inParts(chain, asked)) ?? whole(chain, asked));
+  let walked = stop === 'compaction' || stop === 'root' ? undefined : walk(chain, tip, stop);
+  const way = (): Walk => {
+    walked ??= walk(chain, tip, stop);
+    return walked;
+  };
+  const asked: Asked = { tip, stop: walked?.stop ?? stop, target, recipe, way };
+  return keptResult(chain, asked) ?? found(asked, atOnce(inParts(chain, asked)) ?? whole(chain, asked));
 }
 
 /** What to materialize. */
@@ -111,17 +115,13 @@ function keptResult(chain: ReadChain, asked: Asked): Found | undefined {
   if (!about) return undefined;
   const { artifact, tier, messageCount, tokenCount } = kept;
   const { ref } = chain.artifacts.stat(artifact);
-  return { way, target, stored: artifact, fresh: undefined, ref, tier, messageCount, tokenCount, about, commits: unwalked(chain, asked) };
+  const commits = (): ContextId[] => contributingIds(chain, tip, stop, 'unverified') ?? idsOf(way());
+  return { way, target, stored: artifact, fresh: undefined, ref, tier, messageCount, tokenCount, about, commits };
 }
 
-const idsOf = (steps: readonly Step[]): ContextId[] => steps.map(({ id }) => id);
-const unwalked =
-  (chain: ReadChain, { tip, stop, way }: Asked) =>
-  (): ContextId[] =>
-    contributingIds(chain, tip, stop) ?? idsOf(way().contributing);
+const idsOf = ({ contributing }: Walk): ContextId[] => contributing.map(({ id }) => id);
 
-function found(chain: ReadChain, asked: Asked, { content, about, walked, ...counted }: Made): Found {
-  const { tip, stop, target, recipe, way } = asked;
+function found({ tip, stop, target, recipe, way }: Asked, { content, about, commits, ...counted }: Made): Found {
   const losses = counted.tier === 'native' ? null : JSON.stringify(about);
   const { contentType } = target;
   return {
@@ -129,7 +129,7 @@ function found(chain: ReadChain, asked: Asked, { content, about, walked, ...coun
     ...counted,
     about,
     way,
-    commits: walked ? () => idsOf(walked) : unwalked(chain, asked),
+    commits: () => commits,
     stored: undefined,
     fresh: { tip: tip.seq, stop, recipe, content, contentType, losses, ...counted },
     ref: content instanceof Uint8Array ? refOf(content) : refOfHash(content.hash),
@@ -190,7 +190,7 @@ export function* keepInSteps(chain: WriteChain, way: Walk): Generator<undefined,
   const { tip, stop } = way;
   const asked = { tip, stop, target: findReader(tip.format), recipe: tip.format, way: () => way };
   const made = yield* inParts(chain, asked);
-  const { fresh } = made ? found(chain, asked, made) : {};
+  const { fresh } = made ? found(asked, made) : {};
   if (fresh) saveResult(chain, fresh);
   return fresh !== undefined;
 }
@@ -198,15 +198,14 @@ export function* keepInSteps(chain: WriteChain, way: Walk): Generator<undefined,
 /** A result to cache. The token count of a rendered result is that of its text, which contains less than its commits. */
 interface Made extends Pick<NewResult, 'content' | 'tier' | 'messageCount' | 'tokenCount'> {
   readonly about: About;
-  /** All its commits, root first, if they were walked. */
-  readonly walked?: readonly Step[] | undefined;
+  readonly commits: readonly ContextId[];
 }
 
 function whole(chain: ReadChain, { way, target, recipe }: Asked): Made {
   const all = way();
   const { bytes, tier, ...about } = assemble(chain, all, target, readRecipe(recipe).options);
   const told = findFormat(target.id)?.tier === 'rendered' ? { tokenCount: countTokens(decodeText(bytes)) } : {};
-  return { content: bytes, tier, about, walked: all.contributing, ...countsOf(chain, all.contributing), ...told };
+  return { content: bytes, tier, about, commits: idsOf(all), ...countsOf(chain, all.contributing), ...told };
 }
 
 const countsOf = (
@@ -219,34 +218,32 @@ const countsOf = (
 });
 
 /**
- * Streams the concatenation of deltas in formats that allow it, starting from an ancestor's cached result if one exists: then only the commits after
- * it are walked. Undefined if the format does not concatenate, because then only `assemble` gives the right bytes.
+ * Streams the concatenation of deltas in formats that allow it, starting from an ancestor's cached result if one exists: then the rows before it are
+ * only verified. Undefined if the format does not concatenate, because then only `assemble` gives the right bytes.
  */
 function* inParts(chain: ReadChain, asked: Asked): Generator<undefined, Made | undefined> {
+  const { tip, stop, way } = asked;
   const { id, concatParts } = asked.target;
   if (!concatParts || !findFormat(id)) return undefined;
   const { artifacts } = chain;
   const earlierAt = earlierResults(chain, asked);
-  for (let tries = 1; ; tries++) {
-    const { found: earlier, rest } = stepsUntil(backFrom(chain, asked), ({ seq }) => earlierAt.get(seq));
+  for (;;) {
+    const isShort = stop === 'compaction' && earlierAt.size > 0;
+    const { found: earlier, rest } = stepsUntil(isShort ? newestFirst(chain, tip) : way().contributing.toReversed(), ({ seq }) => earlierAt.get(seq));
     if (!rest.every(({ format }) => format === id)) return undefined;
+    const commits = (isShort ? contributingIds(chain, tip, stop) : undefined) ?? idsOf(way());
     const deltas = Iterator.from(artifacts.readInTurn(rest.map(({ artifact }) => artifact))).map((delta): Iterable<Uint8Array> => [delta]);
     try {
       const parts = earlier ? oneThen(artifacts.readParts(earlier.artifact), deltas) : deltas;
       const content = yield* artifacts.writeCache(concatParts(parts));
-      return { content, tier: 'native', about: noLosses, walked: earlier ? undefined : rest, ...countsOf(chain, rest, earlier) };
+      return { content, tier: 'native', about: noLosses, commits, ...countsOf(chain, rest, earlier) };
     } catch (error) {
       // The cache dropped this result. Try an earlier one, and finally build the whole walk.
       if (!earlier || !(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
       earlierAt.delete(earlier.context);
-      if (tries === maxTried) earlierAt.clear();
     }
   }
 }
-
-/** The contributing commits, newest first. */
-const backFrom = (chain: ReadChain, { tip, stop, way }: Asked): Iterable<Step> =>
-  stop === 'compaction' ? newestFirst(chain, tip) : way().contributing.toReversed();
 
 function* oneThen<T>(one: T, others: Iterable<T>): Generator<T> {
   yield one;
@@ -262,23 +259,31 @@ interface Earlier extends Pick<Kept, 'artifact' | 'messageCount' | 'tokenCount'>
   readonly context: ContextRow['seq'];
 }
 
-/** Cached results with the same stop and format, by commit, from the beginning of the context on. */
+/** The last cached results of ancestors with the same stop and format, by commit. */
 function earlierResults(chain: ReadChain, { tip, stop, target }: Asked): Map<ContextRow['seq'], Earlier> {
-  const ranges = tip.depth < longWalk || chain.artifacts.expiryIsDue() ? [] : windowRanges(chain, tip);
+  const results = new Map<ContextRow['seq'], Earlier>();
+  if (tip.depth < longWalk || chain.artifacts.expiryIsDue()) return results;
+  const window = windowRanges(chain, tip);
+  const ranges = stop === 'compaction' ? window : rangesTowardsRoot(chain, tip);
   const oldest = ranges.at(-1);
-  if (!oldest || (stop === 'compaction' && ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0) < longWalk)) return new Map();
+  if (!oldest || ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0) < longWalk) return results;
   const select = 'SELECT seq, type FROM commits WHERE run = ? AND depth = ?';
   const first = chain.db.one<Pick<Step, 'seq' | 'type'>>(select, oldest.run, oldest.from);
-  if (!first) return new Map();
+  if (!first) return results;
   // Without compactions and snapshots, both stops give the same walk.
-  const isAll = oldest.from === 0 && first.type !== 'compaction';
+  const isAll = window.at(-1)?.from === 0 && first.type !== 'compaction';
   const stops = isAll && (stop === 'root' || stop === 'compaction') ? ['root', 'compaction'] : [stop];
-  const rows = chain.db.all<Earlier>(
-    `SELECT context, artifact, messageCount, tokenCount FROM ${keptResults}
-      WHERE context BETWEEN ? AND ? AND project = ? AND stop IN (SELECT value FROM json_each(?)) AND format = ? AND tier = 'native'`,
+  const rows = chain.db.each<Earlier & Pick<Step, 'run' | 'depth'>>(
+    `SELECT k.context, k.artifact, k.messageCount, k.tokenCount, c.run, c.depth FROM ${keptResults} k JOIN commits c ON c.seq = k.context
+      WHERE k.context BETWEEN ? AND ? AND k.project = ? AND k.stop IN (SELECT value FROM json_each(?)) AND k.format = ? AND k.tier = 'native'
+        AND c.type = 'delta' ORDER BY k.context DESC`,
     [first.seq, tip.seq, chain.project, JSON.stringify(stops), target.id],
   );
-  return new Map(rows.map((row) => [row.context, row]));
+  for (const row of rows) {
+    if (ranges.some(({ run, from, to }) => run === row.run && from <= row.depth && row.depth <= to)) results.set(row.context, row);
+    if (results.size === maxTried) break;
+  }
+  return results;
 }
 
 /** C6: without a commit, the result is the empty conversation. */
