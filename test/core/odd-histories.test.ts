@@ -1,7 +1,7 @@
 // Histories of the kinds in fixtures/cases with faults at other places: what is missing, empty, null or unknown.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { WriteChain } from '../../src/core/chain/index.js';
 import { atOnce, checkProject } from '../../src/core/project/index.js';
 import { listSessions } from '../../src/core/sessions/index.js';
@@ -66,6 +66,19 @@ describe('Claude Code', () => {
         [grandchild, 4],
       ]);
     }
+  });
+
+  test('[N22] an import reads no records of branches that wait for other files', () => {
+    const waiting = Array.from({ length: 20 }, (_, at) => {
+      const id = uuidOf(100 + at);
+      return [`${id}.jsonl`, branch(session(uuidOf(200 + at), 1, uuidOf(200 + at)), 2, id).join('')] as const;
+    });
+    const chain = imported(...waiting);
+    const read = vi.spyOn(chain.db, 'all');
+    const path = join(scratch(), `${origin}.jsonl`);
+    writeFileSync(path, session(origin, 1, origin).join(''));
+    importInto(chain, path);
+    expect(Math.max(...read.mock.results.map(({ value }) => (value as unknown[]).length))).toBeLessThan(waiting.length);
   });
 
   test('[N20] a branch names no other session by a part of a name', () => {

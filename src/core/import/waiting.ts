@@ -38,10 +38,15 @@ const allWaiting = (chain: ReadChain): Waiting[] =>
     `${waits}\u{10ffff}`,
   ]);
 
-/** The first commits of the sessions that wait for the file at the path. */
+/** The first commits of the sessions that wait for the file at the path. Many can wait for good, so only the names that its name may contain are read. */
 function waitingFor(chain: ReadChain, path: string): Waiting[] {
   const name = basename(path);
-  return allWaiting(chain).filter(({ record }) => name.includes(record.slice(waits.length, record.lastIndexOf(' '))));
+  const beginnings = new Set(Array.from({ length: Math.max(0, name.length - 7) }, (_, at) => waits + name.slice(at, at + 8)));
+  const found = chain.db.all<Waiting>(
+    'SELECT record, context FROM json_each(?) CROSS JOIN record ON project = ? AND record >= value AND record < value || char(0x10ffff)',
+    [JSON.stringify([...beginnings]), chain.project],
+  );
+  return found.filter(({ record }) => name.includes(record.slice(waits.length, record.lastIndexOf(' '))));
 }
 
 const commitsOf = (chain: ReadChain, waiting: readonly Waiting[]): ReadonlySet<CommitSeq> =>
