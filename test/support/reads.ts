@@ -33,13 +33,6 @@ export function countingReads<Chain extends ReadChain>(chain: Chain): { readonly
           const rows = call(...given) as unknown[];
           return counted(rows, rows.length);
         };
-      if (name === 'each')
-        return function* (...given: unknown[]) {
-          for (const row of call(...given) as Iterable<unknown>) {
-            reads.rows += 1;
-            yield row;
-          }
-        };
       return call;
     },
   });

@@ -116,7 +116,7 @@ function readsOf(shelf: ReadShelf) {
     readAll: (nos: readonly ArtifactNo[]): Uint8Array[] => readAll(shelf, nos),
     /** Reads many objects one after the other, and holds a few of them at a time. */
     readInTurn: (nos: readonly ArtifactNo[]): Iterable<Uint8Array> => readInTurn(shelf, nos),
-    /** Reads one object in parts, each valid until the next. Throws at the end if the bytes do not match the ref. Does not rebuild a dropped cache. */
+    /** Reads one object in parts. Throws at the end if the bytes do not match the ref. Does not rebuild a dropped cache. */
     readParts: (no: ArtifactNo): Iterable<Uint8Array> => readParts(shelf, no),
     /** The bytes from `start` up to `end`. @throws BAD_REQUEST for a range outside of the object. */
     readRange: (no: ArtifactNo, start: number, end: number): Uint8Array => {

@@ -67,13 +67,13 @@ export function openCaches(db: ReadableDb, objects: string, newName: () => strin
       });
       if (!isWritten) remove(part);
     },
-    /** The same, one part at a time, each valid until the next. @throws at the end if the bytes do not match their name. */
+    /** The same, one part at a time. @throws at the end if the bytes do not match their name. */
     *readParts(hash: Buffer): Generator<Uint8Array> {
       const hasher = blake3Parts();
       const { fd } = openInside(root, fileOf(hash));
-      const part = Buffer.allocUnsafe(partSize);
       try {
         for (;;) {
+          const part = Buffer.allocUnsafe(partSize);
           const read = readSync(fd, part, 0, part.length, null);
           if (read === 0) break;
           hasher.add(part.subarray(0, read));
@@ -143,7 +143,7 @@ function* gathered(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
       yield room.subarray(0, filled);
       filled = 0;
     }
-    if (part.length >= room.length) yield part;
+    if (part.length > room.length) yield part;
     else {
       room.set(part, filled);
       filled += part.length;

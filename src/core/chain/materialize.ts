@@ -1,13 +1,23 @@
-import { refOf, refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type ArtifactRef, atOnce, badRequest, type ContextId, decodeText, parseJson, StemmaError } from '../base/index.js';
-import type { InputOf } from '../contract/index.js';
+import { type Cached, refOf, refOfHash } from '../artifacts/index.js';
+import {
+  type ArtifactNo,
+  type ArtifactRef,
+  atOnce,
+  badRequest,
+  type ContextId,
+  decodeText,
+  firstWhere,
+  parseJson,
+  StemmaError,
+} from '../base/index.js';
+import type { InputOf, Tier } from '../contract/index.js';
 import { countOutline, countTokens, type Format, findFormat, findReader, narrative, noLosses, requireFormat } from '../formats/index.js';
 import { matchingRows } from '../store/index.js';
 import { type Assembled, type AssembleOptions, assemble } from './assemble.js';
 import { type ContextRow, type Materialized, type NewResult, offer, type ReadChain, type Step, type WriteChain } from './chain.js';
-import { commitAt, findCommit, rangesTowardsRoot, windowRanges } from './find.js';
+import { commitAt, findCommit } from './find.js';
 import { readOutline } from './outline.js';
-import { contributingIds, newestFirst, stepsUntil, type Walk, walk } from './walk.js';
+import { contributingIds, type Walk, walk } from './walk.js';
 
 export type MaterializeInput = InputOf<'context.materialize'>;
 
@@ -89,49 +99,44 @@ function findResult(chain: ReadChain, id: ContextId, input: MaterializeInput): F
   const recipe = recipeOf(target, input);
   const { stop = 'compaction' } = input;
   // The stop of a walk has its full id, and must be an ancestor.
-  let walked = stop === 'compaction' || stop === 'root' ? undefined : walk(chain, tip, stop);
-  const way = (): Walk => {
-    walked ??= walk(chain, tip, stop);
-    return walked;
-  };
-  const asked: Asked = { tip, stop: walked?.stop ?? stop, target, recipe, way };
-  return keptResult(chain, asked) ?? found(asked, atOnce(inParts(chain, asked)) ?? whole(chain, asked));
-}
-
-/** What to materialize. */
-interface Asked extends Pick<Walk, 'tip' | 'stop'> {
-  readonly target: Format;
-  readonly recipe: string;
-  readonly way: () => Walk;
+  const walked = stop === 'compaction' || stop === 'root' ? undefined : walk(chain, tip, stop);
+  const way = (): Walk => walked ?? walk(chain, tip, stop);
+  return keptResult(chain, tip, walked?.stop ?? stop, target, recipe, way) ?? freshResult(chain, way(), target, recipe);
 }
 
 /** A stored result. While the content of an expired object is not removed, none is used: it may contain that content. */
-function keptResult(chain: ReadChain, asked: Asked): Found | undefined {
-  const { tip, stop, target, recipe, way } = asked;
+function keptResult(chain: ReadChain, tip: ContextRow, stop: Walk['stop'], target: Format, recipe: string, way: () => Walk): Found | undefined {
   if (chain.artifacts.expiryIsDue()) return undefined;
   const sql = `SELECT artifact, tier, messageCount, tokenCount, losses FROM ${keptResults} WHERE context = ? AND stop = ? AND format = ?`;
   const kept = chain.db.one<Kept>(sql, tip.seq, stop, recipe);
   const about = kept && aboutOf(kept);
   if (!about) return undefined;
   const { artifact, tier, messageCount, tokenCount } = kept;
-  const { ref } = chain.artifacts.stat(artifact);
-  const commits = (): ContextId[] => contributingIds(chain, tip, stop, 'unverified') ?? idsOf(way());
-  return { way, target, stored: artifact, fresh: undefined, ref, tier, messageCount, tokenCount, about, commits };
+  const commits = (): ContextId[] => contributingIds(chain, tip, stop) ?? idsOf(way());
+  return { way, target, stored: artifact, fresh: undefined, ref: chain.artifacts.stat(artifact).ref, tier, messageCount, tokenCount, about, commits };
 }
 
 const idsOf = ({ contributing }: Walk): ContextId[] => contributing.map(({ id }) => id);
 
-function found({ tip, stop, target, recipe, way }: Asked, { content, about, commits, ...counted }: Made): Found {
-  const losses = counted.tier === 'native' ? null : JSON.stringify(about);
+function freshResult(chain: ReadChain, way: Walk, target: Format, recipe: string): Found {
+  const steps = inParts(chain, way, target);
+  return found(chain, way, target, recipe, steps ? atOnce(steps) : whole(chain, way, target, recipe));
+}
+
+function found(chain: ReadChain, way: Walk, target: Format, recipe: string, { content, tier, told, about }: Made): Found {
+  const messageCount = way.contributing.reduce((sum, step) => sum + countMessages(chain, step), 0);
+  const tokenCount = told ?? way.contributing.reduce((sum, step) => sum + step.tokenCount, 0);
+  const losses = tier === 'native' ? null : JSON.stringify(about);
   const { contentType } = target;
+  const counted = { tier, messageCount, tokenCount };
   return {
     target,
     ...counted,
     about,
-    way,
-    commits: () => commits,
+    way: () => way,
+    commits: () => idsOf(way),
     stored: undefined,
-    fresh: { tip: tip.seq, stop, recipe, content, contentType, losses, ...counted },
+    fresh: { tip: way.tip.seq, stop: way.stop, recipe, content, contentType, losses, ...counted },
     ref: content instanceof Uint8Array ? refOf(content) : refOfHash(content.hash),
   };
 }
@@ -186,63 +191,51 @@ export function remakeSnapshot(chain: ReadChain, artifact: ArtifactNo): Uint8Arr
  * Caches the result of a walk if it can be built delta by delta. It yields between steps, so that other work can run.
  * Returns whether the result is cached now.
  */
-export function* keepInSteps(chain: WriteChain, way: Walk): Generator<undefined, boolean> {
-  const { tip, stop } = way;
-  const asked = { tip, stop, target: findReader(tip.format), recipe: tip.format, way: () => way };
-  const made = yield* inParts(chain, asked);
-  const { fresh } = made ? found(asked, made) : {};
+export function* keepInSteps(chain: WriteChain, way: Walk, target: Format): Generator<undefined, boolean> {
+  const steps = inParts(chain, way, target);
+  const { fresh } = steps ? found(chain, way, target, target.id, yield* steps) : { fresh: undefined };
   if (fresh) saveResult(chain, fresh);
   return fresh !== undefined;
 }
 
-/** A result to cache. The token count of a rendered result is that of its text, which contains less than its commits. */
-interface Made extends Pick<NewResult, 'content' | 'tier' | 'messageCount' | 'tokenCount'> {
+/** A result to cache. `told` is the token count of a rendered result, which contains less than its commits. */
+interface Made {
+  readonly content: Uint8Array | Cached;
+  readonly tier: Tier;
+  readonly told?: number;
   readonly about: About;
-  readonly commits: readonly ContextId[];
 }
 
-function whole(chain: ReadChain, { way, target, recipe }: Asked): Made {
-  const all = way();
-  const { bytes, tier, ...about } = assemble(chain, all, target, readRecipe(recipe).options);
-  const told = findFormat(target.id)?.tier === 'rendered' ? { tokenCount: countTokens(decodeText(bytes)) } : {};
-  return { content: bytes, tier, about, commits: idsOf(all), ...countsOf(chain, all.contributing), ...told };
+function whole(chain: ReadChain, way: Walk, target: Format, recipe: string): Made {
+  const { bytes, tier, ...about } = assemble(chain, way, target, readRecipe(recipe).options);
+  return { content: bytes, tier, about, ...(findFormat(target.id)?.tier === 'rendered' ? { told: countTokens(decodeText(bytes)) } : {}) };
 }
-
-const countsOf = (
-  chain: ReadChain,
-  steps: readonly Step[],
-  before = { messageCount: 0, tokenCount: 0 },
-): Pick<Made, 'messageCount' | 'tokenCount'> => ({
-  messageCount: steps.reduce((sum, step) => sum + countMessages(chain, step), before.messageCount),
-  tokenCount: steps.reduce((sum, step) => sum + step.tokenCount, before.tokenCount),
-});
 
 /**
- * Streams the concatenation of deltas in formats that allow it, starting from an ancestor's cached result if one exists: then the rows before it are
- * only verified. Undefined if the format does not concatenate, because then only `assemble` gives the right bytes.
+ * Streams the concatenation of deltas in formats that allow it, starting from an ancestor's cached result if one exists.
+ * Undefined if the format does not concatenate, because then only `assemble` gives the right bytes.
  */
-function* inParts(chain: ReadChain, asked: Asked): Generator<undefined, Made | undefined> {
-  const { tip, stop, way } = asked;
-  const { id, concatParts } = asked.target;
-  if (!concatParts || !findFormat(id)) return undefined;
+function inParts(chain: ReadChain, way: Walk, { id, concatParts }: Format): Generator<undefined, Made> | undefined {
+  const steps = way.contributing;
+  if (!concatParts || !findFormat(id) || !steps.every((step) => step.format === id)) return undefined;
+  return writtenFrom(chain, way, id, concatParts);
+}
+
+function* writtenFrom(chain: ReadChain, way: Walk, format: string, concatParts: NonNullable<Format['concatParts']>): Generator<undefined, Made> {
   const { artifacts } = chain;
-  const earlierAt = earlierResults(chain, asked);
-  for (;;) {
-    const isShort = stop === 'compaction' && earlierAt.size > 0;
-    const { found: earlier, rest } = stepsUntil(isShort ? newestFirst(chain, tip) : way().contributing.toReversed(), ({ seq }) => earlierAt.get(seq));
-    if (!rest.every(({ format }) => format === id)) return undefined;
-    const commits = (isShort ? contributingIds(chain, tip, stop) : undefined) ?? idsOf(way());
-    const deltas = Iterator.from(artifacts.readInTurn(rest.map(({ artifact }) => artifact))).map((delta): Iterable<Uint8Array> => [delta]);
+  const wholeDeltas = (some: readonly Step[]): Iterable<Iterable<Uint8Array>> =>
+    Iterator.from(artifacts.readInTurn(some.map((step) => step.artifact))).map((delta) => [delta]);
+  const made = function* (deltas: Iterable<Iterable<Uint8Array>>): Generator<undefined, Made> {
+    return { content: yield* artifacts.writeCache(concatParts(deltas)), tier: 'native', about: noLosses };
+  };
+  for (const earlier of earlierResults(chain, way, format))
     try {
-      const parts = earlier ? oneThen(artifacts.readParts(earlier.artifact), deltas) : deltas;
-      const content = yield* artifacts.writeCache(concatParts(parts));
-      return { content, tier: 'native', about: noLosses, commits, ...countsOf(chain, rest, earlier) };
+      return yield* made(oneThen(artifacts.readParts(earlier.artifact), wholeDeltas(earlier.rest)));
     } catch (error) {
       // The cache dropped this result. Try an earlier one, and finally build the whole walk.
-      if (!earlier || !(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
-      earlierAt.delete(earlier.context);
+      if (!(error instanceof StemmaError && error.code === 'NOT_FOUND')) throw error;
     }
-  }
+  return yield* made(wholeDeltas(way.contributing));
 }
 
 function* oneThen<T>(one: T, others: Iterable<T>): Generator<T> {
@@ -255,35 +248,32 @@ const longWalk = 64;
 /** Number of earlier results to try. After that, building the whole walk is faster. */
 const maxTried = 4;
 
-interface Earlier extends Pick<Kept, 'artifact' | 'messageCount' | 'tokenCount'> {
-  readonly context: ContextRow['seq'];
+/** Cached results of ancestors with the same stop and format, and the commits after them, nearest first. */
+function earlierResults(chain: ReadChain, way: Walk, format: string): { readonly artifact: ArtifactNo; readonly rest: readonly Step[] }[] {
+  const steps = way.contributing;
+  const [first] = steps;
+  const last = steps.at(-1);
+  if (!first || !last || steps.length < longWalk || chain.artifacts.expiryIsDue()) return [];
+  // Without compactions and snapshots, both stops give the same walk.
+  const isAll = way.stop !== 'compaction' ? steps.length === way.tip.depth + 1 : first.parent === null && first.type !== 'compaction';
+  const stops = isAll && (way.stop === 'root' || way.stop === 'compaction') ? ['root', 'compaction'] : [way.stop];
+  const found: ReturnType<typeof earlierResults> = [];
+  for (const { context, artifact } of chain.db.each<{ context: ContextRow['seq']; artifact: ArtifactNo }>(
+    `SELECT context, artifact FROM ${keptResults}
+      WHERE context BETWEEN ? AND ? AND project = ? AND stop IN (SELECT value FROM json_each(?)) AND format = ? AND tier = 'native'
+      ORDER BY context DESC`,
+    [first.seq, last.seq, chain.project, JSON.stringify(stops), format],
+  )) {
+    const place = placeIn(steps, context);
+    if (place !== undefined && found.push({ artifact, rest: steps.slice(place + 1) }) === maxTried) break;
+  }
+  return found;
 }
 
-/** The last cached results of ancestors with the same stop and format, by commit. */
-function earlierResults(chain: ReadChain, { tip, stop, target }: Asked): Map<ContextRow['seq'], Earlier> {
-  const results = new Map<ContextRow['seq'], Earlier>();
-  if (tip.depth < longWalk || chain.artifacts.expiryIsDue()) return results;
-  const window = windowRanges(chain, tip);
-  const ranges = stop === 'compaction' ? window : rangesTowardsRoot(chain, tip);
-  const oldest = ranges.at(-1);
-  if (!oldest || ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0) < longWalk) return results;
-  const select = 'SELECT seq, type FROM commits WHERE run = ? AND depth = ?';
-  const first = chain.db.one<Pick<Step, 'seq' | 'type'>>(select, oldest.run, oldest.from);
-  if (!first) return results;
-  // Without compactions and snapshots, both stops give the same walk.
-  const isAll = window.at(-1)?.from === 0 && first.type !== 'compaction';
-  const stops = isAll && (stop === 'root' || stop === 'compaction') ? ['root', 'compaction'] : [stop];
-  const rows = chain.db.each<Earlier & Pick<Step, 'run' | 'depth'>>(
-    `SELECT k.context, k.artifact, k.messageCount, k.tokenCount, c.run, c.depth FROM ${keptResults} k JOIN commits c ON c.seq = k.context
-      WHERE k.context BETWEEN ? AND ? AND k.project = ? AND k.stop IN (SELECT value FROM json_each(?)) AND k.format = ? AND k.tier = 'native'
-        AND c.type = 'delta' ORDER BY k.context DESC`,
-    [first.seq, tip.seq, chain.project, JSON.stringify(stops), target.id],
-  );
-  for (const row of rows) {
-    if (ranges.some(({ run, from, to }) => run === row.run && from <= row.depth && row.depth <= to)) results.set(row.context, row);
-    if (results.size === maxTried) break;
-  }
-  return results;
+/** Finds a commit in a walk; row numbers ascend along a walk. */
+function placeIn(steps: readonly Step[], seq: ContextRow['seq']): number | undefined {
+  const place = firstWhere(0, steps.length, (at) => (steps[at] as Step).seq >= seq);
+  return steps[place]?.seq === seq ? place : undefined;
 }
 
 /** C6: without a commit, the result is the empty conversation. */

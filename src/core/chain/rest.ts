@@ -1,4 +1,5 @@
 import { type CommitSeq, StemmaError } from '../base/index.js';
+import { findReader } from '../formats/index.js';
 import { readProgress } from '../store/index.js';
 import type { ReadChain, WriteChain } from './chain.js';
 import { commitAt, lastOfProject } from './find.js';
@@ -52,7 +53,7 @@ function* keepAt(chain: WriteChain, seq: CommitSeq, limits: RestLimits): Generat
   const way = walk(chain, tip);
   if (isKept || (way.contributing.length < limits.commits && tip.contextTokens < limits.tokens)) return false;
   try {
-    return yield* keepInSteps(chain, way);
+    return yield* keepInSteps(chain, way, findReader(tip.format));
   } catch (error) {
     // Damaged or missing content is reported when a user reads it.
     if (error instanceof StemmaError) return false;

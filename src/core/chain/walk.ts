@@ -1,12 +1,11 @@
-import { badRequest, type CommitSeq, type ContextId, corrupt, type StemmaError } from '../base/index.js';
+import { badRequest, type ContextId, corrupt, type StemmaError } from '../base/index.js';
 import type { Stop } from '../contract/index.js';
 import { type ContextRow, intactColumn, type ReadChain, requireIdentity, type Step } from './chain.js';
-import { type CommitRange, commitAt, findCommit, findOrigin, isAncestor, rangesTowardsRoot, windowRanges } from './find.js';
-import type { VerifiedRows } from './verified.js';
+import { commitAt, findCommit, findOrigin, isAncestor, rangesTowardsRoot, windowRanges } from './find.js';
 
 const inRange = 'FROM commits c WHERE run = ? AND depth <= ? ORDER BY depth DESC LIMIT ?';
 const selectSteps = `SELECT seq, id, parent, run, depth, type, artifact, format, messageCount, tokenCount ${inRange}`;
-const selectChanged = `SELECT seq FROM (SELECT seq, ${intactColumn} FROM commits c WHERE run = ? AND depth BETWEEN ? AND ?) WHERE NOT intact`;
+const selectIntact = `SELECT seq, ${intactColumn} ${inRange}`;
 
 /** The commits that contribute content to a materialization, root first. */
 export interface Walk {
@@ -31,28 +30,19 @@ export function walk(chain: ReadChain, tip: ContextRow, stop: Stop = 'compaction
 }
 
 /**
- * The ids of the contributing commits of a walk, root first. Undefined if one is lost, and for another stop. For a result that was made before, the
- * rows are `unverified`; otherwise it is undefined if one has changed, too: a walk finds out whether that matters.
+ * The ids of the contributing commits of a walk, root first. It verifies no rows: use it for a walk whose result was made before. Undefined if one is
+ * lost, and for another stop.
  */
-export function contributingIds(chain: ReadChain, tip: Place, stop: Walk['stop'], unverified?: 'unverified'): ContextId[] | undefined {
+export function contributingIds(chain: ReadChain, tip: Place, stop: Walk['stop']): ContextId[] | undefined {
   if (stop !== 'compaction' && stop !== 'root') return undefined;
   const ranges = stop === 'root' ? rangesTowardsRoot(chain, tip) : windowRanges(chain, tip);
   const ids: ContextId[] = [];
-  let before: CommitSeq | undefined;
   for (const { run, from, to } of ranges.reverse()) {
     const sql =
-      "SELECT id, seq, parent, type = 'delta' OR (type = 'snapshot' AND parent IS NULL) FROM commits WHERE run = ? AND depth BETWEEN ? AND ? ORDER BY depth";
-    const rows = chain.db.rows<[ContextId, CommitSeq, CommitSeq | null, 0 | 1]>(sql, run, from, to);
+      "SELECT id, type = 'delta' OR (type = 'snapshot' AND parent IS NULL) FROM commits WHERE run = ? AND depth BETWEEN ? AND ? ORDER BY depth";
+    const rows = chain.db.rows<[ContextId, 0 | 1]>(sql, run, from, to);
     if (rows.length !== to - from + 1) return undefined;
-    if (!unverified) {
-      const seqs = rows.map(([, seq]) => seq);
-      const verified = verifiedRows(chain, { run, from, to }, seqs);
-      for (const [, seq, parent] of rows) {
-        if (!verified.has(seq) || (before && parent !== before)) return undefined;
-        before = seq;
-      }
-    }
-    for (const [id, , , carries] of rows) if (carries || stop === 'compaction') ids.push(id);
+    for (const [id, carries] of rows) if (carries || stop === 'compaction') ids.push(id);
   }
   return ids;
 }
@@ -119,25 +109,17 @@ const maxRange = 4_096;
 
 type Place = Pick<Step, 'run' | 'depth'>;
 
-/** Verifies the rows of a range that no earlier walk has verified. */
-function verifiedRows(chain: ReadChain, { run, from, to }: CommitRange, seqs: readonly CommitSeq[]): VerifiedRows {
-  const verified = chain.verified();
-  if (seqs.every((seq) => verified.has(seq))) return verified;
-  const changed = new Set(chain.db.column<CommitSeq>(selectChanged, run, from, to));
-  for (const seq of seqs) if (!changed.has(seq)) verified.add(seq);
-  return verified;
-}
-
 /** Yields the commits from here to the root. It reads each run in ranges. @throws CORRUPT if a commit on the way is lost. */
 export function* backwards(chain: ReadChain, tip: Place, first = firstRange): Generator<Step> {
+  const verified = chain.verified();
   let from: Place | undefined = tip;
   let range = first;
   let child: Step | undefined;
   while (from) {
     const { run, depth }: Place = from;
     const rows: Step[] = chain.db.all<Step>(selectSteps, run, depth, range);
-    const seqs = rows.map(({ seq }) => seq);
-    const verified = verifiedRows(chain, { run, from: rows.at(-1)?.depth ?? 0, to: depth }, seqs);
+    if (!rows.every(({ seq }) => verified.has(seq)))
+      for (const { seq, intact } of chain.db.all<Pick<ContextRow, 'seq' | 'intact'>>(selectIntact, run, depth, range)) if (intact) verified.add(seq);
     for (const row of rows) {
       if (child && child.parent !== row.seq) throw lostParent(child);
       child = row;

@@ -33,8 +33,7 @@ function* inSizes(parts: Iterable<Uint8Array>, size: number): Generator<Uint8Arr
   for (const part of parts)
     for (let at = 0; at < part.length; ) {
       const taken = part.subarray(at, at + size - length);
-      // A part is valid until the next.
-      waiting.push(Buffer.from(taken));
+      waiting.push(taken);
       length += taken.length;
       at += taken.length;
       if (length < size) continue;
