@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { blake3Of } from '../artifacts/index.js';
 import type { CommitSeq, EntryKey } from '../base/index.js';
 import { commitAt, holderOf, type ReadChain, remember, type WriteChain } from '../chain/index.js';
 import type { Skip } from '../contract/index.js';
@@ -154,9 +155,15 @@ function planAgain(chain: WriteChain, source: SourceRow, before: ReadonlySet<Com
 
 /** Stores a file again by a new plan. Returns its new commits. */
 function storeAgain(chain: WriteChain, source: SourceRow, plan: ImportPlan, store: StoreContinuation): readonly CommitSeq[] {
-  const { made, tips } = store(source, sourceBytes(chain, source), plan);
+  const bytes = sourceBytes(chain, source);
+  const { made, tips } = store(source, bytes, plan);
   const title = plan.title ?? plan.commits.find(({ type, summary }) => type === 'delta' && summary !== undefined)?.summary ?? source.title;
   chain.db.run('UPDATE source SET tips = ?, title = ? WHERE no = ?', JSON.stringify(tips), title, source.no);
+  // Of a session that has only repeated the other one so far, no commit is left from which a growing file would go on.
+  if (plan.end < source.resumeAt) {
+    const resumeHash = blake3Of(bytes.subarray(0, plan.end));
+    chain.db.run('UPDATE source SET resumeAt = ?, resumeHash = ? WHERE no = ?', plan.end, resumeHash, source.no);
+  }
   return made;
 }
 

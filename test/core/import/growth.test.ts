@@ -3,6 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ContextId } from '../../../src/core/base/index.js';
 import { materializedBytes, tips, type WriteChain } from '../../../src/core/chain/index.js';
+import { namedFile } from '../../../src/core/files/index.js';
+import { importGrowth } from '../../../src/core/follow/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
 import { call, prompt, result } from '../../support/claude-lines.js';
@@ -159,6 +161,40 @@ test.each([
     }
     expect(seen(chain), order.map((path) => basename(path)).join()).toEqual(expected);
   }
+});
+
+test('[N30] a Codex session that grows while it repeats another one continues that one', () => {
+  const name = `${cases}/codex-fork-replay`;
+  const [parent = '', child = ''] = filesBelow(name, (path) => path.endsWith('.jsonl'));
+  const whole = readFileSync(join(root, child));
+  const ends = endsOf(whole);
+  /** `isLast`: the other session is imported last, and lies nowhere near before. */
+  const grown = (lines: readonly number[], how: 'import' | 'settled', isLast: boolean) => {
+    const chain = emptyChain();
+    const at = (path: string): string => join(folder, path.slice(name.length));
+    const folder = scratch();
+    mkdirSync(dirname(at(child)), { recursive: true });
+    const takeParent = (): void => {
+      writeFileSync(at(parent), readFileSync(join(root, parent)));
+      importInto(chain, at(parent));
+    };
+    if (!isLast) takeParent();
+    for (const line of lines) {
+      writeFileSync(at(child), whole.subarray(0, ends[line - 1]));
+      if (how === 'import') importInto(chain, at(child));
+      else importGrowth(chain, namedFile(at(child)), { what: how, granularity: 'turn_boundary' });
+    }
+    if (isLast) takeParent();
+    writeFileSync(at(child), whole);
+    importInto(chain, at(child));
+    return seen(chain);
+  };
+  const expected = grown([], 'import', false);
+  expect(expected.said).toHaveLength(1);
+  // In the copied part: before its first turn, in and between its turns, and behind it.
+  for (const lines of [[1], [1, 4], [10], [10, 11], [11, 17], [1, 18]]) expect(grown(lines, 'import', false), lines.join()).toEqual(expected);
+  const each = Array.from(ends, (_, at) => at + 1);
+  for (const isLast of [false, true]) expect(grown(each, 'settled', isLast)).toEqual(expected);
 });
 
 test.each([

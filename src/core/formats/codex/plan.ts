@@ -47,8 +47,7 @@ export function planImport(file: FileBytes, context: PlanContext): ImportPlan {
     side: walk.side,
     skipped: fresh(read.skipped),
     notes: fresh([...read.notes, ...walk.notes]),
-    tips: walk.tips,
-    end: read.end,
+    ...(walk.isCopy ? { tips: [], end: 0 } : { tips: walk.tips, end: read.end }),
     ...defined({ awaits: walk.awaits }),
   };
 }
@@ -150,12 +149,25 @@ function walkTurns(facts: readonly LineFact[], context: PlanContext, session: Ro
     else if (fact.rolledBack !== undefined) rollBack(walk, fact, fact.rolledBack);
     else addToTurn(walk, fact, at);
   }
-  if (walk.waiting.length > 0) begin(walk);
+  const isCopy = isCopySoFar(facts, walk);
+  if (isCopy) {
+    for (const { range } of [...(walk.open?.facts ?? []), ...walk.waiting]) addRange(walk.side, range);
+    walk.open = undefined;
+  } else if (walk.waiting.length > 0) begin(walk);
   close(walk, isAtTurnEnd(walk.open) ? 'turn_boundary' : endsBeforeResults(context.granularity) ? partEnd(walk.open) : 'session_end');
   const { segments, side, notes, tip, ends, continued } = walk;
   const leaves = ends.filter((ref) => !continued.has(refKey(ref)) && (tip === null || refKey(ref) !== refKey(tip)));
   const awaits = base === undefined ? (session.base?.rollout ?? awaitedBy(facts, walk)) : undefined;
-  return { segments, side, notes, tips: tip === null ? leaves : [...leaves, tip], awaits };
+  return { segments, side: side.sort((a, b) => a.start - b.start), notes, tips: tip === null ? leaves : [...leaves, tip], awaits, isCopy };
+}
+
+/** Whether all that a session says so far repeats another one of the project. Where its own work begins is not known yet: the next import begins anew. */
+function isCopySoFar(facts: readonly LineFact[], { session, shared, segments, rollout, context: { known, resumeAt } }: Walking): boolean {
+  const { origin } = session;
+  if (resumeAt > 0 || segments.length > 0 || !origin || !known.has(rolloutName(origin.session)) || known.has(rolloutName(rollout))) return false;
+  const isOwn = ({ item, compaction, rolledBack }: LineFact): boolean =>
+    compaction !== undefined || rolledBack !== undefined || (item !== undefined && knownName(item, session, known) === undefined);
+  return !facts.slice(shared).some(isOwn);
 }
 
 /** The session that this one repeats, if the project does not have all of what was copied from it. */
