@@ -7,6 +7,7 @@ import {
   folderOf,
   type Hashes,
   hashesUpTo,
+  holdsConversations,
   importFile,
   importHolding,
   ioReason,
@@ -133,10 +134,12 @@ function added(result: Pick<ReturnType<typeof importFile>, 'commits' | 'entries'
   return { commits, entries, skipped, ...(tip && { tip }) };
 }
 
-/** The format of a file that holds conversations as one document. */
+/** The format of a file that holds conversations as one document. A log can look like lines of a session too: an import decides. */
 function documentFormat(file: LocatedFile, head: Uint8Array): ImportableFormat | undefined {
   const { path, bytes } = folderOf(file) ?? { path: file.path, bytes: head };
-  return recognized(head, file.path) ? undefined : importableFormats.find(({ exports }) => exports?.recognize(bytes, path));
+  const confidence = recognized(head, file.path)?.confidence ?? 0;
+  const found = confidence === 1 ? undefined : importableFormats.find(({ exports }) => exports?.recognize(bytes, path));
+  return found && (confidence === 0 || holdsConversations(file, head, undefined)) ? found : undefined;
 }
 
 /** The bytes of a file after an offset, read a part at a time: an agent may have written much while nothing was recorded. */

@@ -25,7 +25,7 @@ export { handedAt } from './handed.js';
 export { importFile, importHolding, importMember, type Portion } from './import.js';
 export { storeWritten, type WrittenSession, writtenFiles } from './join-fork.js';
 export { mappedFormat, previewMapping } from './mapping.js';
-export { documentOf, isDatabaseFile, mainFileOf, measuredMembers, memberPath } from './members.js';
+export { documentOf, holdsConversations, isDatabaseFile, mainFileOf, measuredMembers, memberPath } from './members.js';
 export { searchOutside } from './outside.js';
 export { type ImportInput, importPaths } from './paths.js';
 export { type AgentRoot, formatOfAgent, historyFolders, isWatched, maxWatchedBytes } from './places.js';

@@ -105,6 +105,12 @@ describe('a transcript that is looked at after each of its lines', () => {
     ]);
   });
 
+  test('[L1, L2] the output of Claude Code: its records follow each other as in an import', () => {
+    const text = readFileSync(join(fixtures, 'cases/claude-stream-json/out.jsonl'), 'utf8');
+    const { chain, path } = grow(text, 'out.jsonl', 'resting');
+    expect(contextsOf(chain)).toEqual(contextsOf(whole(path)));
+  });
+
   test('[L1] pi: a turn is over where the answer stopped by itself', () => {
     const { looks } = grow(readFileSync(join(fixtures, 'pi', 'tour.jsonl'), 'utf8'), 'tour.jsonl');
     expect(looks.flatMap(({ commits }, at) => (commits > 0 ? [at + 1] : []))).toEqual([11, 13, 14, 16, 18, 21]);
