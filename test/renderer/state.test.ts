@@ -89,7 +89,7 @@ describe('a paged list', () => {
     expect([list.at(0), list.at(17), list.at(25)]).toEqual([0, 17, undefined]);
   });
 
-  test('neighbors that are missing come in one call, as many as may', async () => {
+  test('missing neighbors come in one call, up to a number of them', async () => {
     const load = vi.fn(async (offset: number, limit: number) => ({
       total: 95,
       items: Array.from({ length: Math.min(limit, 95 - offset) }, (_, n) => offset + n),

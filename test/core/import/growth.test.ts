@@ -97,7 +97,7 @@ test('[N30] a reply that was imported while it streamed has the count that it ro
     ).toEqual(expected);
 });
 
-test('[N30] calls and sums after a part of a turn that is too large to be read again count', () => {
+test('[N30] calls and sums count after a part of a turn that is too large to read again', () => {
   const cost = `${JSON.stringify({ type: 'cost-state', sessionId: 's1', totalCostUSD: 1.5, modelUsage: { 'claude-x': { inputTokens: 5, costUSD: 1.5 } } })}\n`;
   const begun = [
     prompt('u1', 'ask'),

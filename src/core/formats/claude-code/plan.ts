@@ -118,7 +118,7 @@ const withoutBeginning = (session: string | undefined): Problem[] =>
     ? []
     : [{ line: 1, reason: `The subagent was forked from the session ${session}, which is not imported: its context lacks that beginning.` }];
 
-/** Messages that are not read, because they have no ids, by which messages are found and follow each other. */
+/** The note about messages that are not read: without an id, nothing can follow a message or find it. */
 function unnamed({ lines }: SessionLines, from: number): Problem[] {
   const [first, ...more] = lines.filter(({ line, isMessage, uuid }) => isMessage && uuid === undefined && line >= from);
   const those = more.length === 0 ? 'this message has' : `${more.length + 1} messages from this line on have`;

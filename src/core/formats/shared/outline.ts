@@ -62,7 +62,7 @@ const hiddenFlag = 1;
 const errorFlag = 2;
 const headLength = 120;
 
-/** An entry without its content; an empty name is none. The beginnings of texts are most of an outline's cost, so counts and numbers go without a head. */
+/** An entry without its content. An empty name or id counts as missing. The beginnings of texts are most of an outline's cost, so counts and numbers go without a head. */
 const outlineEntry = (entry: ParsedEntry, head?: string): OutlineEntry => ({
   key: entry.key,
   role: entry.role,

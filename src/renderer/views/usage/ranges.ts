@@ -13,7 +13,7 @@ const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
 export const rangeNames = { 7: '7 days', 30: '30 days', 90: '90 days', all: 'All' } as const;
 export type RangeName = `${keyof typeof rangeNames}`;
 
-/** The range of an address without one. */
+/** The range if the address names none. */
 export const usualRange = '90' satisfies RangeName;
 /** The name of the range that an address has; undefined for the days `FROM..TO`. */
 export const rangeNameOf = (text = ''): RangeName | undefined =>
