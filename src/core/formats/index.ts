@@ -55,6 +55,7 @@ export { isFormatName } from './names.js';
 export { narrative } from './narrative/index.js';
 export { openaiChat } from './openai-chat/index.js';
 export { opencodeId } from './opencode/resume.js';
+export { usageOf as openCodeUsage } from './opencode/schema.js';
 export { framed as piSummary } from './pi/index.js';
 export {
   askedLine,
@@ -70,7 +71,7 @@ export {
   toolLine,
 } from './shared/calls.js';
 export { encodeCbor, readArray } from './shared/cbor.js';
-export { usageIn, withThoughts } from './shared/drafts.js';
+export { usageIn } from './shared/drafts.js';
 export { clip as headlineOf } from './shared/headline.js';
 export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';

@@ -3,7 +3,7 @@ import type { ColumnValue, DatabaseReader, DatabaseRows, Lines, Member, PlanCont
 import { parseShallow, writeLines } from '../shared/jsonl.js';
 import { hasColumns, hasMessages, hasSecond, secondMessages, secondStamps } from './parse-second.js';
 import { type Together, together } from './parse-together.js';
-import type { MessageLine } from './schema.js';
+import { type MessageLine, readParts, startIn } from './schema.js';
 
 const needed: Readonly<Record<string, readonly string[]>> = {
   session: ['id', 'directory', 'title'],
@@ -40,10 +40,10 @@ export const database: DatabaseReader = {
       const id = session.id as string;
       const stamp = stamps.get(id);
       const parent = stringAt(session, 'parent_id');
-      const startedBy = (): string | undefined => (parent === undefined ? undefined : tasks(parent).get(id));
+      const about: About = (more) => ({ session, ...more, ...(parent !== undefined && { startedBy: tasks(parent).get(id) ?? null }) });
       // Betas of version 2 wrote the new messages beside the old sessions.
-      if (secondIds.has(id) || stamp !== undefined) yield secondMember(rows, session, `${stamp ?? ''} ${counts.get(id) ?? ''}`, firstOf(id));
-      else yield readMember(rows, session, startedBy, counts.get(id));
+      if (secondIds.has(id) || stamp !== undefined) yield secondMember(rows, session, about, `${stamp ?? ''} ${counts.get(id) ?? ''}`, firstOf(id));
+      else yield readMember(rows, session, about, counts.get(id));
     }
   },
 };
@@ -66,13 +66,16 @@ function aboutOf(session: JsonObject) {
   };
 }
 
+/** The last line of a session. `startedBy` is the call of the parent that started it; null if no call of the parent says so. */
+type About = (more: JsonObject) => JsonObject;
+
 /** A session of version 2. `first`: its messages in the tables of version 1. */
-function secondMember(rows: DatabaseRows, session: JsonObject, stamp: string, first: () => readonly MessageLine[]): Member {
+function secondMember(rows: DatabaseRows, session: JsonObject, about: About, stamp: string, first: () => readonly MessageLine[]): Member {
   const id = session.id as string;
   const linesUpTo = ({ lines, unread, parents, notes }: Together, last?: string): Lines => {
     const end = last === undefined ? lines.length : lines.findIndex(({ info }) => info.id === last) + 1;
-    const about = { session, ...(Object.keys(parents).length > 0 && { parents }), ...(notes.length > 0 && { notes }) };
-    return writeLines([...lines.slice(0, end), ...unread, about]);
+    const more = { ...(Object.keys(parents).length > 0 && { parents }), ...(notes.length > 0 && { notes }) };
+    return writeLines([...lines.slice(0, end), ...unread, about(more)]);
   };
   return {
     ...aboutOf(session),
@@ -102,16 +105,16 @@ const writeLine = ({ info, parts }: Message): MessageLine => ({
   parts: [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, body]) => body),
 });
 
-function readMember(rows: DatabaseRows, session: JsonObject, startedBy: () => string | undefined, count: number | undefined): Member {
-  const about = aboutOf(session);
-  const stamp = count ?? about.modifiedAt;
+function readMember(rows: DatabaseRows, session: JsonObject, about: About, count: number | undefined): Member {
+  const known = aboutOf(session);
+  const stamp = count ?? known.modifiedAt;
   return {
-    ...about,
-    lines: () => readSession(rows, session, startedBy()),
+    ...known,
+    lines: () => readSession(rows, known.id, about),
     over: (granularity) => {
-      const messages = inOrder(readMessages(rows, about.id).read);
+      const messages = inOrder(readMessages(rows, known.id).read);
       const last = messages.findLast((message) => isOver(message.info, granularity) && (message !== messages.at(-1) || isWhole(rows, message)));
-      return { last: last?.id, open: last !== messages.at(-1), lines: () => readSession(rows, session, startedBy(), last) };
+      return { last: last?.id, open: last !== messages.at(-1), lines: () => readSession(rows, known.id, about, last) };
     },
     ...(stamp !== undefined && { stamp: String(stamp) }),
   };
@@ -141,15 +144,10 @@ function countEvents(rows: DatabaseRows): ReadonlyMap<string, number> {
 
 /** The call that started each session that the session's tools started. */
 function tasksOf(rows: DatabaseRows, sessionId: string): ReadonlyMap<string, string> {
-  const tasks = [...rows.each('part', ['data'], { session_id: sessionId })].flatMap(({ data }) => {
-    if (typeof data !== 'string' || !data.includes('"sessionId"')) return [];
-    const part = parseJson(data);
-    const call = stringAt(part, 'callID');
-    const metadata = isObject(part) && isObject(part.state) ? part.state.metadata : undefined;
-    const child = stringAt(metadata, 'sessionId');
-    return call !== undefined && child !== undefined ? [[child, call] as const] : [];
-  });
-  return new Map(tasks);
+  const first = hasFirst(rows.tables) ? [...rows.each('part', ['data'], { session_id: sessionId })] : [];
+  const second = hasMessages(rows.tables) ? secondMessages(rows, sessionId).lines.flatMap(readParts) : [];
+  const named = first.map(({ data }) => (typeof data === 'string' && data.includes('"sessionId"') ? parseJson(data) : undefined)).filter(isObject);
+  return new Map([...named, ...second].flatMap(startIn));
 }
 
 interface Message {
@@ -177,8 +175,7 @@ const inOrder = (messages: ReadonlyMap<string, Message>): Message[] =>
   [...messages.values()].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
 
 /** The lines of a session in the agent's order, with messages taken back and a last line about it. @param last The last message to include. */
-function readSession(rows: DatabaseRows, session: JsonObject, startedBy: string | undefined, last?: Message): Lines {
-  const sessionId = session.id as string;
+function readSession(rows: DatabaseRows, sessionId: string, about: About, last?: Message): Lines {
   const where = { session_id: sessionId };
   const { read: messages, unread } = readMessages(rows, sessionId);
   for (const row of rows.each('part', ['id', 'message_id', 'data'], where)) {
@@ -195,12 +192,8 @@ function readSession(rows: DatabaseRows, session: JsonObject, startedBy: string 
   const ordered = last ? all.slice(0, all.findIndex(({ id }) => id === last.id) + 1) : all;
   const here = new Set(ordered.map(({ id }) => id));
   const gone = removed.filter((id) => here.has(id));
-  const about = {
-    session,
-    ...(gone.length > 0 && { removed: gone, parents: Object.fromEntries(parentsOf(ordered, journal)) }),
-    ...(startedBy !== undefined && { startedBy }),
-  };
-  return writeLines([...ordered.map(writeLine), ...unread, about]);
+  const more = { ...(gone.length > 0 && { removed: gone, parents: Object.fromEntries(parentsOf(ordered, journal)) }) };
+  return writeLines([...ordered.map(writeLine), ...unread, about(more)]);
 }
 
 /** A revert deletes rows, but the journal of events still has their content. */

@@ -1,7 +1,7 @@
 import { type ByteRange, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { ParsedEntry } from '../format.js';
 import { answered, called, dataUrl, failed, pictured, placeDraft, said, summarized, thought, type UnplacedEntry, unsent } from '../shared/drafts.js';
-import { hasResult, instantOf, isSummary, type MessageLine, readParts, readRole, readTime, readType, resultName } from './schema.js';
+import { hasResult, instantOf, isSummary, type MessageLine, readParts, readRole, readTime, readType, resultName, usageOf } from './schema.js';
 
 /** The end of an entry's key, after the name of the message. */
 type Named = readonly [suffix: string, draft: UnplacedEntry];
@@ -36,8 +36,12 @@ function draftEntries(line: MessageLine): readonly Named[] {
     ...inOrder((part) => ({ ...answerDraft(part, via), ...author })),
     ...parts.flatMap((part, number) => resultDrafts(part, resultName(number))),
   ];
-  if (!isUnsent(line)) return all;
-  return [...all.map(([suffix, draft]): Named => [suffix, unsent(draft, 'failed')]), [`.${parts.length}`, failed(faultOf(line), author)]];
+  const drafts: readonly Named[] = isUnsent(line)
+    ? [...all.map(([suffix, draft]): Named => [suffix, unsent(draft, 'failed')]), [`.${parts.length}`, failed(faultOf(line), author)]]
+    : all;
+  // The provider counted an answer that was never sent again, too.
+  const usage = drafts.some(([, { role, marks }]) => role === 'assistant' && !marks?.includes('hidden')) ? undefined : usageOf(line.info);
+  return usage ? [...drafts, [`.${parts.length + 1}`, unsent(said('assistant', '', { ...author, usage }), 'empty')]] : drafts;
 }
 
 /** Whether the answer is not sent again. Failed answers are not sent again, unless they were interrupted after some text. */

@@ -1,4 +1,4 @@
-import { defined, inWords, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, inWords, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { type Content, planBranches, type RecordRole, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
@@ -22,6 +22,7 @@ import {
   resultNames,
   scanLines,
   sessionIn,
+  startIn,
 } from './schema.js';
 
 export const formatId = 'opencode-v1';
@@ -57,8 +58,11 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const { pieces } = scan;
   const about = sessionIn(pieces.findLast(({ record }) => record?.session !== undefined)?.record);
   const [cwd, title, sessionId] = ['directory', 'title', 'id'].map((key) => stringAt(about.session, key)?.slice(0, maxNameLength));
-  const agent = stringAt(about.session, 'parent_id') === undefined ? undefined : (stringAt(about.session, 'agent') ?? 'agent');
-  const startedBy = agent !== undefined && sessionId !== undefined ? { sessionId } : undefined;
+  const parent = stringAt(about.session, 'parent_id');
+  const agent = parent === undefined ? undefined : (stringAt(about.session, 'agent') ?? 'agent');
+  // Without a call that started it, only its parent is known.
+  const starter = about.startedBy === null ? parent : sessionId;
+  const startedBy = agent !== undefined && starter !== undefined ? { sessionId: starter } : undefined;
   const tree = newGrowth({ context, parents: about.parents, startedBy }, pieces.length * maxRepeats);
   for (const piece of pieces) {
     const { record: line } = piece;
@@ -97,8 +101,7 @@ function placeMessage(growth: Growth, piece: RecordPiece, line: MessageLine): vo
   used.add(name);
   names.set(piece, name);
   const results = resultNames(line, name);
-  const starts = startsIn(line);
-  const others = [...starts, ...results];
+  const others = [...startsIn(line), ...results];
   const kept = isSummary(line) && parent ? keptBefore(growth, parent) : [];
   const node: TreeRecord = {
     name,
@@ -133,11 +136,7 @@ function keptBefore(growth: Growth, request: TreeRecord): readonly TreeRecord[] 
   return [];
 }
 
-const startsIn = (line: MessageLine): readonly string[] =>
-  readParts(line).flatMap(({ callID, state }) => {
-    const started = isObject(state) ? stringAt(state.metadata, 'sessionId') : undefined;
-    return started !== undefined && typeof callID === 'string' ? [startedWith(started, callID)] : [];
-  });
+const startsIn = (line: MessageLine): readonly string[] => readParts(line).flatMap((part) => startIn(part).map((names) => startedWith(...names)));
 
 function rowReason(row: Json): string {
   const [table, id] = [stringAt(row, 'table') ?? 'message', stringAt(row, 'id')];

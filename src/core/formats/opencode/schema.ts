@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, isObject, type Json, type JsonObject, stringAt, type Timestamp, toTimestamp } from '../../base/index.js';
+import type { TokenUsage } from '../format.js';
+import { usageIn, withThoughts } from '../shared/drafts.js';
 import { type Dialect, type Scan, type ScanOptions, scanJsonl } from '../shared/jsonl.js';
 
 /** A message as OpenCode exports it, `{info, parts}`, or last the session. With `key`, Stemma wrote or cut it, and it keeps that name. */
@@ -58,6 +60,20 @@ export function hasResult({ type, state }: JsonObject): boolean {
   return status !== 'pending' && status !== 'running' && stringAt(state, 'output') !== undefined;
 }
 
+/** The counts of an answer. One that never ended has zeros because it was not counted. */
+export function usageOf(info: JsonObject): TokenUsage | undefined {
+  const { input, output, reasoning, cache } = isObject(info.tokens) && typeof info.finish === 'string' ? info.tokens : {};
+  const { read: cacheRead, write: cacheWrite } = isObject(cache) ? cache : {};
+  // Thinking is counted beside the text.
+  return usageIn({ input, output: withThoughts(output, reasoning), cacheRead, cacheWrite, reasoning }, 'beside');
+}
+
+/** The session that a call started, and the call; none for other parts. */
+export function startIn({ callID, state }: JsonObject): readonly (readonly [started: string, call: string])[] {
+  const started = isObject(state) ? stringAt(state.metadata, 'sessionId') : undefined;
+  return started !== undefined && typeof callID === 'string' ? [[started, callID]] : [];
+}
+
 /** OpenCode stores call and result as one part. Result number n is named after its message with this suffix; attachments are more entries. */
 export const resultName = (number: number): string => `-r${number}`;
 
@@ -91,12 +107,13 @@ function contentOf({ id: _, messageID: __, sessionID: ___, tail_start_id: ____, 
   return { ...part, state: { ...part.state, time } };
 }
 
-/** The session that the last line describes, the parents of messages that do not follow the one before, and notes on how it was read. */
+/** The session that the last line describes, its call, the parents of messages that do not follow the one before, and notes on how it was read. */
 export function sessionIn(record: JsonObject | undefined) {
-  const { session, parents, notes } = isObject(record?.session) ? record : ({} as JsonObject);
+  const { session, parents, notes, startedBy } = isObject(record?.session) ? record : ({} as JsonObject);
   const isParent = (one: [string, Json]): one is [string, string | null] => one[1] === null || typeof one[1] === 'string';
   return {
     session: isObject(session) ? session : {},
+    startedBy,
     parents: new Map(Object.entries(isObject(parents) ? parents : {}).filter(isParent)),
     notes: Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : [],
   };

@@ -3,7 +3,8 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { tips, type WriteChain } from '../../../../src/core/chain/index.js';
+import { graph, tips, type WriteChain } from '../../../../src/core/chain/index.js';
+import { listSessions } from '../../../../src/core/sessions/index.js';
 import { usageSessions } from '../../../../src/core/usage/index.js';
 import { importInto, said } from '../../../support/imports.js';
 import { emptyChain, scratch } from '../../../support/project.js';
@@ -101,4 +102,51 @@ test('[F53] a database of OpenCode in a read-only folder is read, with or withou
   expect(existsSync(`${missing}-wal`) || existsSync(`${missing}-shm`)).toBe(false);
   chmodSync(join(folder, 'poor'), 0o755);
   open.close();
+});
+
+const done = (finish: string | undefined, more: object = {}): string =>
+  JSON.stringify({ role: 'assistant', finish, modelID: 'm', providerID: 'anthropic', tokens, time: { created: 1_002, completed: 1_003 }, ...more });
+
+test.each([
+  ['without parts', done('stop'), 2],
+  ['of which only the steps were recorded', done('stop'), 2, '{"type":"step-start"}'],
+  ['that failed after its end', done('length', { error: { name: 'MessageOutputLengthError' } }), 2, '{"type":"text","text":"Half"}'],
+  ['that never ended', done(undefined), 1],
+])('[N30] in OpenCode, an answer %s is counted if it ended', (_, data, calls, ...parts) => {
+  const change = parts.map((part) => `INSERT INTO part VALUES ('msg_3-0', 'msg_3', 'ses_1', '${part}');`).join('');
+  const path = database(
+    join(scratch(), 'opencode.db'),
+    `DROP TABLE session_v2; DROP TABLE session_message; ${change}
+    INSERT INTO message VALUES ('msg_3', 'ses_1', 1002, '${data}');`,
+  );
+  const chain: WriteChain = emptyChain();
+  importInto(chain, path);
+  const { totals } = usageSessions(chain, { groupBy: null });
+  expect(totals).toMatchObject({ calls, tokens: { input: 100 * calls, output: 10 * calls } });
+});
+
+test.each([
+  ['1', 'DROP TABLE session_v2; DROP TABLE session_message;', 'session'],
+  ['2', 'DROP TABLE session; DROP TABLE message; DROP TABLE part;', 'session_v2'],
+])('[F52] a session of OpenCode %s that no call started belongs to its parent', (_, change, table) => {
+  const [id, call] = ['msg_9', '{"id":"c1","type":"tool","name":"task","state":{"status":"completed","metadata":{"sessionId":"ses_3"}}}'];
+  const rows = ['ses_2', 'ses_3'].map((child) =>
+    table === 'session'
+      ? `INSERT INTO message VALUES ('m${child}', '${child}', 1010, '{"role":"user"}');
+         INSERT INTO part VALUES ('p${child}', 'm${child}', '${child}', '{"type":"text","text":"${child}"}');`
+      : `INSERT INTO session_message VALUES ('m${child}', '${child}', 'user', 1, 1010, 1010, '{"text":"${child}"}');`,
+  );
+  const caller =
+    table === 'session'
+      ? `INSERT INTO message VALUES ('${id}', 'ses_1', 1005, '${done('tool-calls')}');
+         INSERT INTO part VALUES ('p', '${id}', 'ses_1', '${call.replace('"id"', '"callID"')}');`
+      : `INSERT INTO session_message VALUES ('${id}', 'ses_1', 'assistant', 2000, 1005, 1005, '{"finish":"tool-calls","time":{"created":1005,"completed":1006},"content":[${call}]}');`;
+  const children = ['ses_2', 'ses_3'].map((child) => `INSERT INTO ${table} VALUES ('${child}', 'ses_1', '/home/dev/app', 'Child', 1000, 2000);`);
+  const path = database(join(scratch(), 'opencode.db'), [change, ...children, ...rows, caller].join(''));
+  const chain: WriteChain = emptyChain();
+  importInto(chain, path);
+  const sessions = listSessions(chain, {}).sessions.map(({ parentSessionId }) => parentSessionId);
+  expect(sessions.sort()).toEqual(['ses_1', 'ses_1', undefined]);
+  const started = graph(chain, { offset: 0, limit: 100 }).rows.flatMap(({ startedBy }) => startedBy?.toolCallId ?? []);
+  expect(started).toEqual(['c1']);
 });

@@ -2,7 +2,7 @@
 // Messages are built by the rules of OpenCode 1.18.34. System prompt, tools, parameters and cache marks are not recorded.
 // A call of another provider is rebuilt from entries.
 import { isObject, type Json, stringAt } from '../../../base/index.js';
-import { usageIn, withThoughts } from '../../../formats/index.js';
+import { openCodeUsage } from '../../../formats/index.js';
 import { callBlock, mediaBlocks, type SentBlock, type SentEntry, type SentMessage, signedBlocks, textBlocks, viaOf } from '../blocks.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
 import { type CallReader, lineOf, recordId, unknownUsage } from '../runtime.js';
@@ -25,13 +25,9 @@ export const opencode: CallReader = {
   answer({ bytes, entries }, at) {
     const line = lineOf(bytes, entries[at]?.raw);
     const info = isObject(line) && isObject(line.info) ? line.info : {};
-    // An answer that never ended has zero counts because it was not counted.
-    const { input, output, reasoning, cache } = isObject(info.tokens) && typeof info.finish === 'string' ? info.tokens : {};
-    const { read: cacheRead, write: cacheWrite } = isObject(cache) ? cache : {};
     return {
       model: stringAt(info, 'modelID') ?? null,
-      // Thinking is counted beside the text.
-      usage: usageIn({ input, output: withThoughts(output, reasoning), cacheRead, cacheWrite, reasoning }, 'beside') ?? unknownUsage,
+      usage: openCodeUsage(info) ?? unknownUsage,
       ...(stringAt(info, 'providerID') !== 'anthropic' && { isRebuilt: true }),
     };
   },
