@@ -14,6 +14,7 @@ import {
 } from '../formats/index.js';
 import { type ContextRow, personOf, type ReadChain, selectContext, toCommit, type WriteChain } from './chain.js';
 import { addCommit, type CheckpointInput, commitCounts, type NewCommit } from './checkpoint.js';
+import { goesOnWithTurn, noteGrowth } from './continued-turns.js';
 import { applied, checkShape } from './edits.js';
 import { commitAt, findChildren, findCommit, isAncestor, placesTowardsRoot } from './find.js';
 import { titleOfCut, titleOfEdits } from './fork-title.js';
@@ -124,7 +125,11 @@ export function commitEndingAt(chain: WriteChain, { record, last = record }: Sto
   );
   if (sibling) return sibling;
   const at = readParsed(chain, holder).entries[index]?.at;
-  return chain.artifacts.transaction(() => cutCommit(chain, holder, key, parent, at));
+  return chain.artifacts.transaction(() => {
+    const cut = cutCommit(chain, holder, key, parent, at);
+    if (goesOnWithTurn(chain, holder)) noteGrowth(chain, cut);
+    return cut;
+  });
 }
 
 /** Whether visible entries follow this position in its delta. */

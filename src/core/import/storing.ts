@@ -317,6 +317,7 @@ function addPlanned(
   // A shorter copy of the file was imported before, from here or from elsewhere.
   const isGrowth = planned.parent !== null && 'record' in planned.parent;
   if (isGrowth) noteGrowth(chain, row);
+  else if (planned.parent) notePartsAt(chain, row, made.seqs[planned.parent.plan + 1]);
   if (planned.startedBy)
     chain.db.run('INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)', [
       row.seq,
@@ -337,6 +338,12 @@ function addPlanned(
             before: contentBefore(chain, row),
           }),
   };
+}
+
+/** Branches can part within a turn. `first` is the commit with which the turn goes on in the plan. */
+function notePartsAt(chain: WriteChain, row: ContextRow, first: CommitSeq | undefined): void {
+  if (first === undefined) return;
+  for (const one of [commitAt(chain, first), row]) if (one.parent === row.parent) noteGrowth(chain, one);
 }
 
 function findParent(chain: WriteChain, { parent }: Pick<StorableCommit, 'parent'>, made: MadeCommits): ContextRow | null {

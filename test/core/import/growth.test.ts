@@ -7,7 +7,7 @@ import { namedFile } from '../../../src/core/files/index.js';
 import { importGrowth } from '../../../src/core/follow/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
-import { call, prompt, result } from '../../support/claude-lines.js';
+import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { usageCalls } from '../../support/counted.js';
 import { reply, usage } from '../../support/counted-lines.js';
 import { bytesOfFile, importInto, said } from '../../support/imports.js';
@@ -95,6 +95,39 @@ test('[N30] a reply that was imported while it streamed has the count that it ro
         cuts.map((line) => endsOf(whole)[line - 1] ?? 0),
       ),
     ).toEqual(expected);
+});
+
+test('[N5, N30] an answer that was tried again begins no turn, before and after tools', () => {
+  const begun = [
+    prompt('p1', 'ask'),
+    answer('a1', 'yes', { parent: 'p1' }),
+    prompt('p2', 'again', { parent: 'a1' }),
+    call('c1', 't1', 'Read', {}, { parent: 'p2' }),
+    result('r1', 't1', 'x', { parent: 'c1' }),
+  ];
+  for (const place of ['p2', 'r1']) {
+    const whole = Buffer.from(
+      [...begun, answer('a2', 'yes', { parent: 'r1' }), answer('a3', 'yes', { parent: place }), prompt('p3', 'next', { parent: 'a3' })].join(''),
+    );
+    const expected = after('s/s/s.jsonl', whole, []);
+    expect(expected.sessions.join(), place).toContain('3 turns 2');
+    for (const cuts of [...endsOf(whole).map((end) => [end]), endsOf(whole).slice(3), endsOf(whole).slice(3, 6)])
+      expect(after('s/s/s.jsonl', whole, cuts), `${place} ${cuts}`).toEqual(expected);
+  }
+});
+
+test('[N5] a first prompt that was edited has no turn before it', () => {
+  const record = (id: string, parentId: string | null, more: object): object => ({ ...more, id, parentId, timestamp: '2026-01-01T00:00:00.000Z' });
+  const asks = (text: string): object => ({ type: 'message', message: { role: 'user', content: [{ type: 'text', text }] } });
+  const whole = file(
+    { type: 'session', version: 3, id: 's1', timestamp: '2026-01-01T00:00:00.000Z', cwd: '/work' },
+    record('00000001', null, { type: 'model_change', provider: 'anthropic', modelId: 'm' }),
+    record('00000002', '00000001', asks('ask')),
+    record('00000003', '00000001', asks('ask better')),
+  );
+  const expected = after('s.jsonl', whole, []);
+  expect(expected.sessions.join()).toContain('1 turns 2');
+  expect(after('s.jsonl', whole, endsOf(whole))).toEqual(expected);
 });
 
 test('[N30] calls and sums count after a part of a turn that is too large to read again', () => {
