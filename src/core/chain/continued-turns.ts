@@ -1,6 +1,6 @@
 // Turns that were imported in parts, because their file was read while the agent wrote it.
 import type { CommitSeq } from '../base/index.js';
-import { type DeltaOutline, outlineOfParsed, promptAt, queuedPrefix } from '../formats/index.js';
+import { type DeltaOutline, isClosingWord, outlineOfParsed, promptAt, queuedPrefix } from '../formats/index.js';
 import type { ContextRow, ReadChain, WriteChain } from './chain.js';
 import { commitAt } from './find.js';
 import { readOutline, readParsed } from './outline.js';
@@ -51,14 +51,14 @@ const typedLater = { role: 'user', kind: 'text', head: 'typed' } as const;
 
 /** Whether neither the model nor a person said anything, but for commands of the agent. */
 const isSilent = ({ entries }: DeltaOutline): boolean => {
-  const visible = entries.filter(({ hidden }) => !hidden);
+  const visible = entries.filter((entry) => !entry.hidden && !isClosingWord(entry));
   return !visible.some(({ role }) => role === 'assistant') && promptAt([...visible, typedLater]) === visible.length;
 };
 
 /** The beginning of the prompt that a person typed before the first reply of a delta; undefined if nobody typed one. */
 export function openingOf({ entries }: DeltaOutline): string | undefined {
   // What a person typed while the agent worked belongs to the turn that took it up.
-  const visible = entries.filter(({ hidden, key }) => !hidden && !key.startsWith(queuedPrefix));
+  const visible = entries.filter((entry) => !entry.hidden && !entry.key.startsWith(queuedPrefix) && !isClosingWord(entry));
   const reply = visible.findIndex(({ role }) => role === 'assistant');
   const before = reply < 0 ? visible : visible.slice(0, reply);
   const at = promptAt(before);

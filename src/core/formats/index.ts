@@ -81,7 +81,7 @@ export * from './shared/losses.js';
 export * from './shared/outline.js';
 export { noResult, pairedCalls } from './shared/paired.js';
 export { planHeading } from './shared/plan-heading.js';
-export { commandIn, commandOutputIn, type PromptFields, promptAt } from './shared/prompt.js';
+export { commandIn, commandOutputIn, isClosingWord, type PromptFields, promptAt } from './shared/prompt.js';
 export { textParts } from './shared/result-parts.js';
 export { countTokens, imageTokens, tokenizer } from './shared/tokens.js';
 export { scalarsFirst } from './shared/top-members.js';

@@ -81,6 +81,19 @@ test.each(growing)('[N30] %s is the same when it is imported while it grows', (n
   expect(after(path, whole, parts)).toEqual(expected);
 });
 
+test.each([
+  ['excerpt-48415fae24d7-branch-compact-queue-prlink', 2, [22, 24, 26, 29]],
+  ['excerpt-f0c3dbdad0d8-branches-compact', 5, [46, 55, 61, 64]],
+])('[N5] the words in place of a missing answer begin no turn, in whole and in parts: %s', (name, turns, lines) => {
+  const path = `claude-code/${name}.jsonl`;
+  const whole = readFileSync(join(root, 'test/fixtures', path));
+  const ends = endsOf(whole);
+  const expected = after(path, whole, []).sessions;
+  expect(expected.join()).toContain(` ${turns} turns `);
+  for (const line of lines) expect(after(path, whole, [ends[line - 1] ?? 0]).sessions, `cut after line ${line}`).toEqual(expected);
+  expect(after(path, whole, ends).sessions).toEqual(expected);
+});
+
 test('[N30] a reply that was imported while it streamed has the count that it rose to', () => {
   const part = (uuid: string, parent: string, output: number): string =>
     reply(uuid, { parent, id: 'msg', stop: null, text: uuid, usage: usage(10, 0, 0, output) });

@@ -25,13 +25,16 @@ const added = new RegExp(
 const command = /^\s*<(?:command-name|command-message|bash-input)>/;
 /** The text with which Claude Code closes a turn without an answer, such as a turn that ends with `/exit`. */
 const closingWord = 'No response requested.';
+/** Whether an entry only closes a turn without an answer. */
+export const isClosingWord = ({ role, head }: Pick<PromptFields, 'role' | 'head'>): boolean => role === 'assistant' && head === closingWord;
 
 /** The prompt's position in a turn: the first text or image of a person, or a slash command if no typed prompt follows before the reply. */
 export function promptAt(entries: readonly PromptFields[]): number | undefined {
   let found: number | undefined;
-  for (const [at, { role, kind, head = '', hidden }] of entries.entries()) {
+  for (const [at, entry] of entries.entries()) {
+    const { role, kind, head = '', hidden } = entry;
     if (hidden) continue;
-    if (role === 'assistant' && head !== closingWord && found !== undefined) break;
+    if (role === 'assistant' && !isClosingWord(entry) && found !== undefined) break;
     if (role !== 'user' || (kind !== 'text' && kind !== 'image') || added.test(head)) continue;
     if (!command.test(head)) return at;
     found ??= at;
