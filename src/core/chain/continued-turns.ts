@@ -1,6 +1,6 @@
 // Turns that were imported in parts, because their file was read while the agent wrote it.
 import type { CommitSeq } from '../base/index.js';
-import { type DeltaOutline, isClosingWord, outlineOfParsed, promptAt, queuedPrefix } from '../formats/index.js';
+import { commandIn, type DeltaOutline, isClosingWord, outlineOfParsed, type ParsedEntry, promptAt, queuedPrefix } from '../formats/index.js';
 import type { ContextRow, ReadChain, WriteChain } from './chain.js';
 import { commitAt } from './find.js';
 import { readOutline, readParsed } from './outline.js';
@@ -29,11 +29,12 @@ export function noteGrowth(chain: WriteChain, row: ContextRow): void {
   else for (; before && isSilent(readOutline(chain, before)); before = findParent(before)) note(before);
 }
 
-/** Whether a person typed the first prompt of a commit. Outlines do not say what an agent added, or what a running turn took up. */
+/** Whether a person typed the first prompt of a commit. Outlines do not say what an agent added, ran, or took up within a turn. */
 function isOpened(chain: ReadChain, row: ContextRow): boolean {
   if (openingOf(readOutline(chain, row)) === undefined) return false;
   const { entries, elisions } = readParsed(chain, row);
-  const typed = entries.filter(({ marks }) => !marks?.some((mark) => mark === 'meta' || mark === 'queued'));
+  const isRun = ({ marks, text = '' }: ParsedEntry): boolean => marks?.includes('command') === true && commandIn(text) === undefined;
+  const typed = entries.filter((entry) => !isRun(entry) && !entry.marks?.some((mark) => mark === 'meta' || mark === 'queued'));
   return openingOf(outlineOfParsed({ entries: typed, elisions })) !== undefined;
 }
 

@@ -312,3 +312,15 @@ test('[N30] in Gemini CLI, a message over several lines, with line breaks as the
   expect(counts(broken)).toEqual([70, 70]);
   expect(after(name, broken, []).said.flat().join()).toContain('one');
 });
+
+test('[N30] in pi, a shell command after a turn begins none when it is imported later', () => {
+  const at = (second: number) => ({ timestamp: `2026-12-01T10:00:0${second}.000Z` });
+  const message = (second: number, fields: object) => ({ type: 'message', ...at(second), message: fields });
+  const answer = { role: 'assistant', content: [{ type: 'text', text: 'ok' }], provider: 'anthropic', model: 'claude-opus-4-5', stopReason: 'stop' };
+  const shell = { role: 'bashExecution', command: 'ls', output: 'a.txt', exitCode: 0, cancelled: false, truncated: false };
+  const asks = { role: 'user', content: [{ type: 'text', text: 'hi' }] };
+  const whole = file({ type: 'session', id: '5a7d', ...at(0), cwd: '/work' }, message(1, asks), message(2, answer), message(3, shell));
+  const expected = after('pi/sessions/2026.jsonl', whole, []);
+  expect(expected.sessions.join()).toContain('1 turns');
+  for (const end of endsOf(whole)) expect(after('pi/sessions/2026.jsonl', whole, [end])).toEqual(expected);
+});
