@@ -225,6 +225,8 @@ class Following implements Live {
     file.since = 0;
     try {
       if (!this.isOurs(file)) return;
+      // A clock that was set back must not make the file wait for a time that it has passed before.
+      file.changedAt = Math.min(file.changedAt, chain.clock());
       const quietFor = chain.clock() - file.changedAt;
       const rested = quietFor >= times.rest;
       const isOld = quietFor >= times.patience && file.tip === undefined && !file.database;

@@ -28,8 +28,11 @@ const textsAtTip = (chain: WriteChain): (string | undefined)[] => {
   return tip ? entries(chain, { id: tip.id }).entries.map((entry) => entry.text ?? entry.toolName ?? String(entry.result)) : [];
 };
 
-async function followed(more: Partial<LiveOptions> = {}): Promise<{ chain: WriteChain; dir: string; path: string; live: Live }> {
-  const chain = emptyChain(realTime);
+async function followed(
+  more: Partial<LiveOptions> = {},
+  clock: () => number = realTime,
+): Promise<{ chain: WriteChain; dir: string; path: string; live: Live }> {
+  const chain = emptyChain(clock);
   const dir = scratch();
   const live = await follow(chain, { places: [{ path: dir }], from: 'beginning', granularity: 'turn_boundary', times: quick, ...more });
   onTestFinished(() => live.close());
@@ -95,6 +98,15 @@ describe('a transcript that grows', () => {
   test('[L4] a turn without a stop reason ends when nothing follows', async () => {
     const { chain, path } = await followed();
     writeFileSync(path, question(1) + answer('a1', 'an older version', { parent: 'u1' }));
+    await soon(() => expect(textsAtTip(chain)).toEqual(['question 1', 'an older version']));
+  });
+
+  test('[L4] a clock that is set back by an hour delays no turn', async () => {
+    let wrong = 0;
+    const { chain, path } = await followed({ times: { ...quick, settle: 400, maxWait: 400 } }, () => realTime() + wrong);
+    writeFileSync(path, question(1) + answer('a1', 'an older version', { parent: 'u1' }));
+    await new Promise((resume) => setTimeout(resume, 200));
+    wrong = -3_600_000;
     await soon(() => expect(textsAtTip(chain)).toEqual(['question 1', 'an older version']));
   });
 
