@@ -1,3 +1,4 @@
+import { StemmaError } from '../base/index.js';
 import type { ReadChain } from '../chain/index.js';
 import { catchUpAnswers, pendingAnswers } from '../requests/index.js';
 import { catchUpIndex, pendingOf } from '../search/index.js';
@@ -91,8 +92,16 @@ const dueFor: Readonly<Record<DerivedKind, (chain: ReadChain) => boolean>> = {
 /** Whether something must be derived before a question of this kind. */
 export const isDue = (chain: ReadChain, what: DerivedKind): boolean => dueFor[what](chain);
 
-/** Derives what a question is answered from, unless another process is writing. */
+/** Derives what a question is answered from, unless another process is writing or the disk is full: then the answer reads what it needs itself. */
 export async function prepare(project: TendedProject, what: DerivedKind): Promise<void> {
+  try {
+    await deriveFor(project, what);
+  } catch (error) {
+    if (!(error instanceof StemmaError && error.data.reason === 'disk full')) throw error;
+  }
+}
+
+async function deriveFor(project: TendedProject, what: DerivedKind): Promise<void> {
   const { chain } = project;
   if (what === 'search') catchUpIndex(chain);
   else if (what === 'analysis') await prepareAnalysis(project);
