@@ -6,6 +6,7 @@ import {
   called,
   failed,
   type Numbered,
+  noCall,
   noted,
   objectsIn,
   said,
@@ -99,18 +100,27 @@ function mark(record: JsonObject): Omit<RecordMark, 'range'> | undefined {
   return ['session.error', 'session.shutdown', 'abort'].includes(type) ? { is: 'ends' } : undefined;
 }
 
-/** The usage of calls by their id. Its record comes before the answer's. */
-type Gathered = ReadonlyMap<string, TokenUsage>;
+/** The usage of calls by their id, whose record comes before the answer's, and the first answer of each call. */
+const nothingGathered = () => ({ usages: new Map<string, TokenUsage>(), firsts: new Map<string, Json | undefined>() });
+type Gathered = ReturnType<typeof nothingGathered>;
 
-/** The usage that the records name. */
 function gather(records: readonly JsonObject[]): Gathered {
-  const usages = new Map<string, TokenUsage>();
+  const gathered = nothingGathered();
   for (const record of records) {
-    const { usage } = readType(record) === 'session.usage_record' ? readData(record) : {};
+    const data = readData(record);
+    const { usage } = readType(record) === 'session.usage_record' ? data : {};
     const [id, counts] = [stringAt(usage, 'apiCallId'), countsIn(usage)];
-    if (id !== undefined && counts) usages.set(id, counts);
+    if (id !== undefined && counts) gathered.usages.set(id, counts);
+    const call = readType(record) === 'assistant.message' ? stringAt(data, 'apiCallId') : undefined;
+    if (call !== undefined && !gathered.firsts.has(call)) gathered.firsts.set(call, record.id);
   }
-  return usages;
+  return gathered;
+}
+
+/** What an answer's call counted. A call that wrote several answers counts once. */
+function usageOf({ id }: JsonObject, data: JsonObject, { usages, firsts }: Gathered): TokenUsage | undefined {
+  const call = stringAt(data, 'apiCallId') ?? '';
+  return firsts.has(call) && firsts.get(call) !== id ? noCall : (usages.get(call) ?? outputIn(data));
 }
 
 /** Counts as the agent writes them. As in chat completions, its input count includes the tokens read from the cache. */
@@ -124,7 +134,7 @@ function countsIn(usage: Json | undefined): TokenUsage | undefined {
 const outputIn = ({ outputTokens: output }: JsonObject): TokenUsage | undefined => (output === 0 ? undefined : usageIn({ output }, 'within'));
 
 /** The entries of an event. */
-function readEntries(record: JsonObject, usages: Gathered): readonly Numbered[] {
+function readEntries(record: JsonObject, gathered: Gathered): readonly Numbered[] {
   const data = readData(record);
   const type = readType(record);
   switch (type) {
@@ -133,7 +143,7 @@ function readEntries(record: JsonObject, usages: Gathered): readonly Numbered[] 
     case 'user.message':
       return promptDrafts(data);
     case 'assistant.message':
-      return withUsage(answerDrafts(data), usages.get(stringAt(data, 'apiCallId') ?? '') ?? outputIn(data));
+      return withUsage(answerDrafts(data), usageOf(record, data, gathered));
     case 'assistant.reasoning':
       return [[0, unsent(thought(stringAt(data, 'content') ?? ''), 'repeated')]];
     case 'tool.execution_complete':

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ContextId, EntryKey } from '../../../../src/core/base/index.js';
+import type { ContextId, EntryKey, JsonObject } from '../../../../src/core/base/index.js';
 import { entries, fork, materializedBytes, tips, type WriteChain } from '../../../../src/core/chain/index.js';
 import { exportContext, resumeIn } from '../../../../src/core/export/index.js';
 import { copilotCli } from '../../../../src/core/formats/copilot-cli/index.js';
@@ -89,6 +89,25 @@ describe('a session', () => {
       { input: 100, output: 10, cacheRead: 100, cacheWrite: 0 },
       { input: null, output: null, cacheRead: null, cacheWrite: null },
     ]);
+  });
+
+  test('[N24] a call that wrote two messages counts once, in whole and in parts', () => {
+    const [answer, ...after] = session.slice(5);
+    const data = answer?.data as JsonObject;
+    const halves = [
+      { ...answer, data: { ...data, toolRequests: [], outputTokens: 10 } },
+      { ...answer, id: 'second', data: { ...data, content: '', outputTokens: 10 } },
+    ] as typeof session;
+    const split = [...session.slice(0, 5), ...halves, ...after];
+    const totals = (...cuts: readonly number[]) => {
+      const [chain, folder] = [emptyChain(), scratch()];
+      for (const cut of [...cuts, split.length]) importInto(chain, fileOf(split.slice(0, cut), folder));
+      return usageSessions(chain, { groupBy: null }).totals;
+    };
+    const once = emptyChain();
+    importInto(once, fileOf());
+    const expected = usageSessions(once, { groupBy: null }).totals;
+    for (const cuts of [[], [6], [5, 6, 7]]) expect(totals(...cuts)).toEqual(expected);
   });
 
   test('errors are hidden entries, and failed results keep their mark', () => {
