@@ -4,7 +4,7 @@ import { addCards, cardsInOrder, idsAt, insertBox, type NewCard } from '../cards
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import type { Card, Message, RequestTokens } from '../contract/index.js';
 import { digestOfInput, pinnedOf, type TurnCards, turnCards } from './pinned.js';
-import { type CardRequest, dataOf, requestOf, toMessages } from './request.js';
+import { answeredCalls, type CardRequest, dataOf, requestOf, toMessages } from './request.js';
 import { type AgentTurnRow, turnNamed } from './turn-rows.js';
 
 /** One call to a model, as it was sent: the only input of `recordCall`. */
@@ -141,7 +141,7 @@ export function callsOfTurn(chain: ReadChain, row: AgentTurnRow): CardCall[] {
       requestBoxId: undefined,
       outputs: 0,
       reply: null,
-      body: { messages },
+      body: { messages: answeredCalls(messages) },
       systemPrompt: messages[0]?.content ?? '',
       digest,
       recordedDigest,
@@ -159,16 +159,24 @@ function rebuilt(chain: ReadChain, row: AgentTurnRow, seen: TurnCards, call: Sto
   const [tools, parameters] = ['sys.tools', 'sys.parameters'].map((type) => records.find((card) => card.type === type));
   const shown = new Set(idsAt(chain, row.output).slice(0, call.outputs));
   const cards = [...seen.context, ...seen.output.filter((card) => shown.has(card.cardId))];
-  const body = bodyOf({
-    messages: [
-      ...prompts.map((content) => ({ role: 'system' as const, content })),
-      ...toMessages(cards),
-      ...(call.note === null ? [] : [{ role: 'system' as const, content: call.note }]),
-    ],
-    tools: (dataOf(tools).tools ?? null) as Record<string, unknown>[] | null,
-    parameters: dataOf(parameters),
-  });
-  const digest = digestCall(body);
+  const withMessages = (messages: readonly Message[]) =>
+    bodyOf({
+      messages: [
+        ...prompts.map((content) => ({ role: 'system' as const, content })),
+        ...messages,
+        ...(call.note === null ? [] : [{ role: 'system' as const, content: call.note }]),
+      ],
+      tools: (dataOf(tools).tools ?? null) as Record<string, unknown>[] | null,
+      parameters: dataOf(parameters),
+    });
+  const said = toMessages(cards);
+  let body = withMessages(answeredCalls(said));
+  let digest = digestCall(body);
+  if (digest !== call.digest) {
+    // Earlier versions sent open calls as they were.
+    body = withMessages(said);
+    digest = digestCall(body);
+  }
   const { at, source, boxId: requestBoxId, outputs } = call;
   return {
     requestId: requestIdOf(row, number),

@@ -1,7 +1,7 @@
 import { badRequest, isObject, type JsonObject, stringAt } from '../base/index.js';
 import { isCallRecord } from '../cards/index.js';
 import type { Card, Message } from '../contract/index.js';
-import { spacedJson, textOfContent } from '../formats/index.js';
+import { noResult, spacedJson, textOfContent } from '../formats/index.js';
 
 export interface CardRequest {
   readonly messages: Message[];
@@ -79,6 +79,26 @@ export function toMessages(cards: readonly Card[]): Message[] {
     if (card.toolCallId !== undefined) return [{ role, tool_call_id: card.toolCallId, content: resultText(card) }];
     return [{ role, content: textOfContent(card.content) }];
   });
+}
+
+const idsOfCalls = ({ tool_calls: calls = [] }: Message): string[] => calls.map((call) => stringAt(call, 'id') ?? '');
+
+/** Each call is answered directly after its message: models accept no other list (B-03). A call without a result gets one that says so. */
+export function answeredCalls(messages: readonly Message[]): Message[] {
+  const results = new Map(messages.flatMap((message) => (message.role === 'tool' ? [[message.tool_call_id, message]] : [])));
+  const open = new Set<string>();
+  const close = (): Message[] => {
+    const made = [...open].map((id) => results.get(id) ?? { role: 'tool' as const, tool_call_id: id, content: noResult });
+    open.clear();
+    return made;
+  };
+  const answered = messages.flatMap((message) => {
+    if (message.role === 'tool' && message.tool_call_id !== undefined) return open.delete(message.tool_call_id) ? [message] : [];
+    const late = close();
+    for (const id of idsOfCalls(message)) open.add(id);
+    return [...late, message];
+  });
+  return [...answered, ...close()];
 }
 
 function callMessage(card: Card): Message {

@@ -10,7 +10,7 @@ import { recommitInput } from './commits.js';
 import { type DecidedParts, sharedCall, toMemory, toMessages } from './composed.js';
 import { end } from './ending.js';
 import { pinInput, turnCards } from './pinned.js';
-import { callSettings, dataOf, requestOf, stepBudget } from './request.js';
+import { answeredCalls, callSettings, dataOf, requestOf, stepBudget } from './request.js';
 import { submitted } from './submit.js';
 import { type AgentTurnRow, allTurns, openStatuses, toTurn, turnAt, turnNamed, type Waiting, waitingOf } from './turn-rows.js';
 
@@ -180,7 +180,7 @@ export function makeTurnInput(
   const cards = [...context, ...output];
   const { tools = [], appendix, stepCount, maxSteps, sharing, sources } = options;
   const request = requestOf({ cards, profile, agentId: row.agentId, tools, appendix });
-  const [prompt, ...memory] = request.messages;
+  const [prompt, ...memory] = answeredCalls(request.messages);
   const budget = stepCount === undefined || maxSteps === undefined ? undefined : stepBudget(stepCount, maxSteps, request.tools ?? []);
   const note = budget?.message;
   const call = { kind: 'turn', systemPrompt: prompt?.content, memory: memory.map(toMemory), note } as const;

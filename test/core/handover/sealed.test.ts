@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { sha256Of } from '../../../src/core/artifacts/index.js';
+import { canonicalJson, type Json } from '../../../src/core/base/index.js';
 import { appendToBox } from '../../../src/core/cards/index.js';
 import type { ContextId } from '../../../src/core/contract/index.js';
 import { refusal } from '../../support/refusal.js';
@@ -222,6 +224,31 @@ const step: fc.Arbitrary<Step> = fc.record({
   at: fc.nat(7),
   card: fc.constantFrom('a', 'b', 'c', 'd'),
   words: fc.constantFrom('one', 'two', 'three'),
+});
+
+test('[H15, H19] each call reaches the model with its result, however the cards are mixed', async () => {
+  const { client, chain, agentTurnId } = await begun();
+  const card = (type: string, toolCallId: string) => ({
+    type,
+    toolCallId,
+    content: { kind: 'json' as const, data: { tool_name: 'look', result: 1 } },
+  });
+  const toolCalls = ['c', 'open'].map((id) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } }));
+  const asked = [card('tool.call', 'a'), card('tool.call', 'b'), card('tool.result', 'b'), card('tool.result', 'a')];
+  await client.agent.write({ agentTurnId, cards: [...asked, said('both', { toolCalls }), said('later')] });
+  await client.agent.write({ agentTurnId, cards: [card('tool.result', 'c')] });
+  const { messages } = await client.agent.input({ agentTurnId, wire: 'openai' });
+  const shown = messages.slice(-8).map(({ tool_calls: calls, tool_call_id: id, content }) => calls?.map((call) => call.id) ?? id ?? content);
+  expect(shown).toEqual([['a'], 'a', ['b'], 'b', ['c', 'open'], 'c', 'open', 'later']);
+  expect(messages.at(-2)?.content).toBe('[no result was recorded]');
+  const reproduced = () => client.turn.reproduce({ turnId: agentTurnId });
+  expect(await reproduced()).toMatchObject({ identical: true, calls: 1 });
+  // Earlier versions recorded the cards as they are.
+  const { body } = await client.request.get({ requestId: `card:${agentTurnId}:0` });
+  const tail = [0, 2, 3, 1, 4, 7, 5].flatMap((at) => messages.slice(-8)[at] ?? []);
+  const earlier = sha256Of(canonicalJson({ ...body, messages: [...messages.slice(0, -8), ...tail] } as Json)).toString('hex');
+  chain.db.run('UPDATE cardCall SET digest = ?', earlier);
+  expect(await reproduced()).toMatchObject({ identical: true, recordedHash: earlier });
 });
 
 test('[B15, B16, H18] after random steps, every turn has the input with which it began', { tags: 'long' }, () =>

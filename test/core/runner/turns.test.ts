@@ -102,6 +102,19 @@ describe('a turn carried out by a model', () => {
     expect((await client.runner.list({}))[0]).toMatchObject({ status: 'success', used: { calls: 5, tokens: 60 } });
   });
 
+  test('[U2] an agent that hands out its work so far is understood, though its call is open', async () => {
+    const { client, provider, start, agentId } = await dispatched((body) => {
+      if (body.includes('Go on')) return says('Done.');
+      const task = { target_strategy: 'clone', target_ref: agentId, instruction: 'Go on' };
+      return body.includes('tool_result')
+        ? says('All done.')
+        : calls(['c1', 'fork_join', { tasks: [task] }], ['c2', 'ask_expert', { profile_name: 'Critic', question: 'Go on?', include_history: true }]);
+    });
+    expect((await start()).result.status).toBe('success');
+    expect(provider.asked.filter((body) => body.includes('Go on')).map((body) => body.match(/"type":"tool_result"/g)?.length)).toEqual([2, 2, 2]);
+    expect((await client.handover.map({})).turns.map(({ status }) => status)).toEqual(['success', 'success', 'success']);
+  });
+
   test('[U2] a model that counts its calls from zero in each reply gets the result of each', async () => {
     const search = (text: string): [string, string, object] => ['call_0', 'search', { text }];
     const { client, start, provider, agentTurnId } = await dispatched((_body, number) => {
