@@ -4,8 +4,10 @@ import { ORPCError } from '@orpc/server';
 import { expect, test } from 'vitest';
 import { contract, describeProcedure, procedureNames } from '../../src/core/contract/index.js';
 import { badValues, chosen, fields, isPlace, nested, put, type Schema, valid } from '../support/bad-inputs.js';
+import { door } from '../support/door.js';
 import { everyTable } from '../support/every-table.js';
 import { scratch } from '../support/project.js';
+import { laterRefusal } from '../support/refusal.js';
 
 /** What the contract can answer. Anything else is a bug, which a caller gets as 500. */
 const refusals = new Set(['BAD_REQUEST', 'UNAUTHORIZED', 'NOT_FOUND', 'CONFLICT', 'LOCKED', 'UNAVAILABLE']);
@@ -25,6 +27,21 @@ async function answered(output: unknown): Promise<void> {
 }
 
 const shown = (value: unknown): string => (value === nested ? '5,000 lists' : inspect(value, { depth: 2, maxStringLength: 60 }).slice(0, 200));
+
+test('[C29] a time of more than a hundred years is refused', async () => {
+  const { client } = door();
+  const { entityId } = await client.space.addEntity({ name: 'Bot', type: 'agent' });
+  const { spaceId } = await client.space.create({ members: [entityId] });
+  const seconds = 3_155_760_001;
+  const task = { targetStrategy: 'new', targetRef: 'Writer', instruction: 'x' };
+  const calls = {
+    ttlSeconds: client.artifact.put({ text: 'x', contentType: 'text/plain', policy: 'ephemeral', ttlSeconds: seconds }),
+    deadlineSeconds: client.handover.forkJoin({ sourceAgentId: 'lead', tasks: [task], deadlineSeconds: seconds }),
+    'wait.timeoutMs': client.space.post({ spaceId, senderId: entityId, text: 'x', wait: { timeoutMs: seconds * 1_000 } }),
+    runAfter: client.run.setPlan({ entityId, name: 'x', instruction: 'x', runAfter: '999999999 weeks' }),
+  };
+  for (const [field, call] of Object.entries(calls)) expect(await laterRefusal(call), field).toMatchObject({ code: 'BAD_REQUEST', data: { field } });
+});
 
 test('[C32] no value of any field makes a procedure fail', { tags: 'long' }, async () => {
   const { client, inputs, project } = await everyTable();

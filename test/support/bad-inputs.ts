@@ -4,6 +4,7 @@ import type { JsonSchema } from '../../src/core/contract/index.js';
 
 export interface Schema extends JsonSchema {
   readonly minimum?: number;
+  readonly maximum?: number;
   readonly prefixItems?: readonly Schema[];
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, Schema>>;
@@ -75,10 +76,10 @@ export function put(value: unknown, [step, ...rest]: readonly string[], what: un
   return { ...own, [step]: put((own as Record<string, unknown>)[step], rest, what) };
 }
 
-/** Bad values for a field of this kind. */
-export function badValues({ type }: Schema, example: unknown, place: string | undefined): readonly unknown[] {
+/** Bad values for a field of this kind, and for a number the largest one that it accepts. */
+export function badValues({ type, maximum = Number.MAX_SAFE_INTEGER }: Schema, example: unknown, place: string | undefined): readonly unknown[] {
   if (type === 'string') return place === undefined ? ['\0', ...anything, ...texts] : ['\0', '\ud800', million].map((text) => join(place, text));
-  if (type === 'number' || type === 'integer') return [...anything, ...numbers];
+  if (type === 'number' || type === 'integer') return [maximum, ...anything, ...numbers];
   if (type === 'array') return [...anything, [example, example], [null, [example]], { length: 1 }];
   return anything;
 }

@@ -4,13 +4,9 @@ import { contentAt, isCache, read } from './content.js';
 import { restore } from './put.js';
 import { forgetContent, type ReadShelf, type Shelf, withoutContent } from './shelf.js';
 
-/** The longest life that can be given to an ephemeral object: a hundred years, in seconds. */
-const maxTtlSeconds = 3_155_760_000;
-
 /** Sets how long an object stays. @throws BAD_REQUEST if the seconds do not fit the policy, NOT_FOUND for an object that is gone. */
 export function setPolicy(shelf: Shelf, no: ArtifactNo, policy: Policy, ttlSeconds: number | undefined): void {
-  if (policy === 'ephemeral' && (ttlSeconds === undefined || ttlSeconds <= 0 || ttlSeconds > maxTtlSeconds))
-    throw badRequest('ttlSeconds', `an ephemeral object needs ttlSeconds between 1 and ${maxTtlSeconds}`);
+  if (policy === 'ephemeral' && !ttlSeconds) throw badRequest('ttlSeconds', 'an ephemeral object needs ttlSeconds');
   if (policy !== 'ephemeral' && ttlSeconds !== undefined) throw badRequest('ttlSeconds', `only ephemeral objects expire; the policy is ${policy}`);
   keep(shelf, no);
   shelf.db.run('UPDATE artifact SET policy = ?, expiresAt = ?, touchedAt = ? WHERE no = ? AND project = ?', [

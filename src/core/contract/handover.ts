@@ -2,7 +2,7 @@ import { boxId, card, cardContent, cardId, cardInput, packing, reasons } from '.
 import { droppedLayer } from './compose.js';
 import { endStatuses, openStatuses, roles } from './kinds.js';
 import { previewBody, previewOf, previewShared } from './request.js';
-import { contextId, contextPrefix, count, damaged, flag, line, list, most, name, procedure, received, timestamp } from './scalars.js';
+import { contextId, contextPrefix, count, damaged, flag, line, list, longestSeconds, most, name, procedure, received, timestamp } from './scalars.js';
 import * as z from './z.js';
 
 const data = z.record(line, z.unknown());
@@ -122,12 +122,13 @@ const failFast = z
     return yes.includes(word);
   })
   .optional();
+const deadlineRule = `must be a positive number of at most ${longestSeconds}`;
 const deadlineSeconds = z
-  .union([z.number(), line, z.boolean()], { error: 'must be a positive number' })
+  .union([z.number(), line, z.boolean()], { error: deadlineRule })
   .transform((given, context) => {
     const seconds = typeof given === 'string' && given.trim() !== '' ? Number(given) : given;
-    if (typeof seconds === 'number' && seconds > 0 && Number.isFinite(seconds)) return seconds;
-    context.addIssue({ code: 'custom', message: 'must be a positive number' });
+    if (typeof seconds === 'number' && seconds > 0 && seconds <= longestSeconds) return seconds;
+    context.addIssue({ code: 'custom', message: deadlineRule });
     return z.NEVER;
   })
   .nullish();

@@ -1,6 +1,6 @@
 import { eventIterator } from '@orpc/contract';
 import { commit } from './context.js';
-import { artifactName, artifactRef, base64, count, damaged, flag, list, most, procedure, timestamp } from './scalars.js';
+import { artifactName, artifactRef, base64, count, damaged, flag, list, longestSeconds, most, procedure, timestamp, upTo } from './scalars.js';
 import * as z from './z.js';
 
 /** Why a project is open for reading only. `restricted`: this machine did not create the project, and no person has trusted it yet. */
@@ -183,7 +183,7 @@ const policy = z
   .describe(
     'How long to keep the object: while something references it (`default`), always (`pin`), for a limited time (`ephemeral`), or with a copy in the replicas (`replicate`).',
   );
-const ttlSeconds = count.optional().describe('For `ephemeral`: the number of seconds from now.');
+const ttlSeconds = upTo(longestSeconds).optional().describe('For `ephemeral`: the number of seconds from now.');
 
 export const artifactContract = {
   put: procedure('Stores an object and returns its ref. Storing the same content again returns the same ref.', {

@@ -111,6 +111,8 @@ export const base64 = z
   .regex(/^[A-Za-z0-9+/]*={0,2}$/, 'must be base64 text')
   .describe('Bytes as base64.');
 export const count = z.number().int().min(0);
+/** The longest time that an input can ask for: a hundred years. What begins now then ends in a year of four digits. */
+export const longestSeconds = 3_155_760_000;
 
 /** Who sent a thing through the hub of a team, where another machine recorded it. It starts nothing here until a person allows it. */
 export const received = z.object({

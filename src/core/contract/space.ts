@@ -1,7 +1,7 @@
 import { droppedLayer } from './compose.js';
 import { message } from './handover.js';
 import { previewAs, previewBody, previewOf } from './request.js';
-import { contextId, count, damaged, flag, list, procedure, timestamp, upTo } from './scalars.js';
+import { contextId, count, damaged, flag, list, longestSeconds, procedure, timestamp, upTo } from './scalars.js';
 import { budget, entityTypes, eventContext, goal, goals, id, memory, messageOrigin, person, plan, resume, trigger, words } from './timeline.js';
 import * as z from './z.js';
 
@@ -67,7 +67,10 @@ const waitFor = z
     for: words
       .optional()
       .describe('The member whose next message ends the wait, by id or name. Without it, a reply or a message of any person ends the wait.'),
-    timeoutMs: count.optional().describe('The longest wait in milliseconds. The default is 5 minutes.'),
+    timeoutMs: count
+      .max(longestSeconds * 1_000)
+      .optional()
+      .describe('The longest wait in milliseconds. The default is 5 minutes.'),
   })
   .describe('Wait for an answer.');
 

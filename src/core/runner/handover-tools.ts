@@ -1,5 +1,5 @@
 import type { WriteChain } from '../chain/index.js';
-import { z } from '../contract/index.js';
+import { longestSeconds, z } from '../contract/index.js';
 import { agentNamed, askExpert, delegate, forkJoin, launchPrincipal, registerAgent } from '../handover/index.js';
 import { type Actor, type Done, type Tool, text, tool } from './tool.js';
 
@@ -34,7 +34,7 @@ export const handoverTools: readonly Tool[] = [
     z.strictObject({
       tasks: z.array(task).min(1).max(8).describe('The tasks.'),
       fail_fast: z.boolean().optional().describe('Cancel the other tasks when one fails.'),
-      deadline_seconds: z.number().positive().optional().describe('The number of seconds after which open tasks time out.'),
+      deadline_seconds: z.number().positive().max(longestSeconds).optional().describe('The number of seconds after which open tasks time out.'),
     }),
     (chain, actor, { tasks, fail_fast: failFast, deadline_seconds: deadlineSeconds }) => {
       const { turns, batchId } = forkJoin(chain, { sourceAgentId: ensureAgent(chain, actor), tasks: tasks.map(taskOf), failFast, deadlineSeconds });

@@ -1,5 +1,5 @@
 import { badRequest, inWords } from '../../base/index.js';
-import type { Person } from '../../contract/index.js';
+import { longestSeconds, type Person } from '../../contract/index.js';
 
 /** A message of this depth is stored and starts no runs, so runs have smaller depths. */
 export const maxChainDepth = 5;
@@ -60,8 +60,7 @@ const units: Readonly<Record<string, number>> = { second: 1_000, minute: 60_000,
 /** The milliseconds of a delay such as `2 hours`. @throws BAD_REQUEST for another text. */
 export function delayOf(text: string): number {
   const [, amount, unit] = /^\s*(\d{1,9}) +(second|minute|hour|day|week)s?\s*$/.exec(text) ?? [];
-  const ms = unit ? units[unit] : undefined;
-  if (amount === undefined || ms === undefined)
-    throw badRequest('runAfter', `runAfter is ${inWords(text)}; it must be a number and a unit, such as "2 hours"`);
-  return Number(amount) * ms;
+  const delay = Number(amount) * (units[unit ?? ''] ?? Number.NaN);
+  if (delay <= longestSeconds * 1_000) return delay;
+  throw badRequest('runAfter', `runAfter is ${inWords(text)}; it must be a number and a unit, such as "2 hours", and at most 100 years`);
 }
