@@ -43,6 +43,25 @@ test('[C29] a time of more than a hundred years is refused', async () => {
   for (const [field, call] of Object.entries(calls)) expect(await laterRefusal(call), field).toMatchObject({ code: 'BAD_REQUEST', data: { field } });
 });
 
+test('[K1] [K2] [K3] a text of a ticket that shows nothing is missing', async () => {
+  const { client } = door();
+  const { ticketId } = await client.ticket.create({ title: 'x', type: 'task' });
+  const move = (to: 'in_progress' | 'review' | 'closed', more: object) => client.ticket.transition({ ticketId, to, ...more });
+  for (const blank of [' ', '\n\t', '\u200b', '\u202e']) {
+    const calls = {
+      title: client.ticket.create({ title: blank, type: 'task' }),
+      assignee: move('in_progress', { assignee: blank }),
+      'reviewers.1': move('review', { reviewers: ['@ann', blank] }),
+      resolution: move('closed', { resolution: blank }),
+      reason: move('closed', { reason: blank }),
+      text: client.ticket.discuss({ ticketId, text: blank }),
+    };
+    for (const [field, call] of Object.entries(calls))
+      expect(await laterRefusal(call), field).toMatchObject({ code: 'BAD_REQUEST', data: { field } });
+  }
+  expect((await move('in_progress', { assignee: '🙂' })).assignee).toBe('🙂');
+});
+
 test('[C32] no value of any field makes a procedure fail', { tags: 'long' }, async () => {
   const { client, inputs, project } = await everyTable();
   const known = new Map(Object.values(inputs).flatMap((each) => each.flatMap((input) => Object.entries(input))));

@@ -103,8 +103,13 @@ export const inOrder = <Range extends z.ZodType<{ from?: Timestamp | undefined; 
 
 export const line = z.string().max(most.line);
 export const name = z.string().min(1).max(400);
-/** A text that is not empty, of at most so many characters. */
-export const text = (longest: number) => z.string().min(1).max(longest);
+/** A text that shows something, of at most so many characters. No pattern: not every reader of a schema knows these classes. */
+export const text = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .refine((given) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(given), 'it needs a visible character');
 export const base64 = z
   .string()
   .max(most.content)
