@@ -17,6 +17,7 @@ import {
   countValues,
   hitShare,
   isLowerBound,
+  noSums,
   rest,
   seriesOf,
   stacksOf,
@@ -131,9 +132,13 @@ describe('[Q8] the sums of the place Usage', () => {
     const range = { from: '2026-01-05', to: '2026-01-11' };
     expect(rangeBefore(range)).toEqual({ from: '2025-12-29', to: '2026-01-04' });
     const [now, before] = [addSlices(inRange(calls, range)), addSlices(inRange(calls, rangeBefore(range)))];
-    expect(changeWords(now.cost, before.cost, 'cost')).toBe('−$1.00');
-    expect(changePercent(now.cost, before.cost)).toBe('−25.0 %');
-    expect(changePercent(1, 0)).toBeUndefined();
+    expect(changeWords(now, before, 'cost')).toBe('≈ −$1.00');
+    expect(changePercent(now, before, 'cost')).toBe('−25.0 %');
+    expect(changePercent(now, noSums(), 'cost')).toBeUndefined();
+    const unpriced = { ...noSums(), calls: 3, unpriced: 3 };
+    expect(changeWords(unpriced, before, 'cost')).toBe('–');
+    expect(changeWords(now, unpriced, 'cost')).toBe('–');
+    expect(changePercent(unpriced, before, 'cost')).toBeUndefined();
   });
 });
 

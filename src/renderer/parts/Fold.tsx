@@ -33,8 +33,16 @@ export const useIsSought = (hidden: string): boolean => {
   return words !== '' && hidden.toLowerCase().includes(words.toLowerCase());
 };
 
+interface FoldProps {
+  readonly text: string;
+  readonly lines?: number | undefined;
+  /** Whether the text is only the beginning of a longer one. */
+  readonly isCut?: boolean;
+  readonly children: (shown: string) => ReactNode;
+}
+
 /** Long output: its start, and a button with the number of folded lines. */
-export function Fold({ text, lines, children }: { text: string; lines?: number | undefined; children: (shown: string) => ReactNode }) {
+export function Fold({ text, lines, isCut = false, children }: FoldProps) {
   const [unfolded, setOpen] = useState(false);
   const folded = foldText(text, lines);
   const open = useIsSought(text.slice(folded.shown.length)) || unfolded;
@@ -44,7 +52,9 @@ export function Fold({ text, lines, children }: { text: string; lines?: number |
       {children(open ? text : folded.shown)}
       <button type="button" className="fold inline-row muted small" aria-expanded={open} onClick={() => setOpen(!open)}>
         {open ? <ChevronUp size={13} aria-hidden /> : <ChevronDown size={13} aria-hidden />}
-        {open ? 'Show less' : `${plural(folded.hiddenLines, 'more line')} · ${bytes(folded.size)} in all`}
+        {open
+          ? 'Show less'
+          : `${plural(folded.hiddenLines, 'more line')} · ${isCut ? `the first ${bytes(folded.size)}` : `${bytes(folded.size)} in all`}`}
       </button>
     </>
   );
@@ -85,7 +95,7 @@ export function CutText({ text, length, lines, whole, children }: CutTextProps) 
   const isCut = loaded === undefined && length > text.length;
   return (
     <>
-      <Fold text={loaded ?? text} lines={lines}>
+      <Fold text={loaded ?? text} lines={lines} isCut={isCut}>
         {children}
       </Fold>
       {isCut && whole && (

@@ -4,8 +4,8 @@ import type { Range } from './ranges';
 import { askSql } from './selection';
 import type { ChosenFacets } from './slices';
 import { callsSql, toolCallsSql } from './statements';
-import { hitShare, isLowerBound, type Sums, sumTokens } from './sums';
-import { changePercent, dollars, measuredSum, million, share, tokensIn } from './words';
+import { hitShare, type Sums, sumTokens } from './sums';
+import { changePercent, measuredSum, million, share, tokensIn } from './words';
 
 interface FiguresProps {
   readonly sums: Sums;
@@ -31,16 +31,16 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
         value={measuredSum(sums, 'cost')}
         opens="List the calls with a price"
         onOpen={sums.calls > sums.unpriced ? list('cost IS NOT NULL') : undefined}
-        change={before && changePercent(sums.cost, before.cost)}
+        change={before && changePercent(sums, before, 'cost')}
         isGood={before && sums.cost < before.cost}
       >
-        {before && <span>from {dollars(before.cost, isLowerBound(before))}</span>}
+        {before && <span>from {measuredSum(before, 'cost')}</span>}
         {sums.unpriced > 0 && <LinkButton label={`${say.plural(sums.unpriced, 'call')} without a price`} onClick={list('cost IS NULL')} />}
       </Figure>
       <Figure
         name="Tokens counted"
         value={tokensIn(sums)}
-        change={before && changePercent(counted, sumTokens(before))}
+        change={before && changePercent(sums, before, 'tokens')}
         opens="List the calls with counted tokens"
         onOpen={counted > 0 ? list('coalesce(input_tokens, cache_read_tokens, cache_write_tokens, output_tokens) IS NOT NULL') : undefined}
       >
@@ -67,7 +67,7 @@ export function Figures({ sums, before, range, chosen }: FiguresProps) {
         value={measuredSum(sums, 'loss')}
         opens="List the cache misses"
         onOpen={sums.misses > 0 ? list('cache_miss') : undefined}
-        change={before && changePercent(sums.loss, before.loss)}
+        change={before && changePercent(sums, before, 'loss')}
         isGood={before && sums.loss < before.loss}
       >
         {hitShare(sums) !== undefined && <span>{share(hitShare(sums))} of the input came from the cache</span>}

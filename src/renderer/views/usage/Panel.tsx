@@ -9,7 +9,7 @@ import { type Range, rangeWords } from './ranges';
 import { askSql, setBar, setGroup } from './selection';
 import { type ChosenFacets, namesOf, type Slices } from './slices';
 import { callsSql, compactionsSql, forksSql, quoted, toolCallsSql } from './statements';
-import { addSlices, barHeight, isBound, isLowerBound, largestSessions, type ShownMeasure, type Sums, sumGroups } from './sums';
+import { addSlices, barHeight, isBound, largestSessions, type ShownMeasure, type Sums, sumGroups } from './sums';
 import { SessionName } from './Table';
 import { changeWords, dollars, measured, measuredSum, share, tokensIn } from './words';
 
@@ -59,8 +59,7 @@ export function Panel(props: PanelProps) {
                 <b>{measuredSum(sums, 'cost')}</b>{' '}
                 {old && (
                   <span className="muted small">
-                    {isLowerBound(sums) ? '≈ ' : ''}
-                    {changeWords(sums.cost, old.cost, 'cost')} from {dollars(old.cost)}
+                    {changeWords(sums, old, 'cost')} from {measuredSum(old, 'cost')}
                   </span>
                 )}
               </>

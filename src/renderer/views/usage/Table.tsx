@@ -8,8 +8,8 @@ import type { Range } from './ranges';
 import { askSql, choose, setGroup } from './selection';
 import { type ChosenFacets, daysOf, facets, ofGroup, type ShownGrouping, type Slices } from './slices';
 import { listSql } from './statements';
-import { addSlices, barHeight, isLowerBound, largestSessions, noSums, type ShownMeasure, type Sums, sumGroups } from './sums';
-import { changeWords, groupName, groupWords, measured } from './words';
+import { addSlices, barHeight, largestSessions, noSums, type ShownMeasure, type Sums, sumGroups } from './sums';
+import { changeWords, groupName, groupWords, isUnknown, measuredSum } from './words';
 
 interface TableProps {
   readonly slices: Slices;
@@ -135,8 +135,9 @@ interface GroupRowProps extends RowProps {
 function GroupRow(props: GroupRowProps) {
   const { group: key, sums, columns, whole, groupsBefore, isOpen, onToggle, measure, by } = props;
   const row = rowOf(props, key, sums);
-  const value = barHeight(sums, measure, by);
-  const old = barHeight(groupsBefore?.get(key) ?? noSums(), measure, by);
+  const before = groupsBefore?.get(key) ?? noSums();
+  const [value, old] = [barHeight(sums, measure, by), barHeight(before, measure, by)];
+  const change = changeWords(sums, before, measure, by);
   return (
     <>
       <tr>
@@ -150,11 +151,10 @@ function GroupRow(props: GroupRowProps) {
           />
         </td>
         <Cells columns={columns} row={row} />
-        {whole > 0 && <Share part={value / whole} />}
+        {whole > 0 && <Share part={isUnknown(sums, measure) ? undefined : value / whole} />}
         {groupsBefore && (
-          <td className={`num${value < old ? ' tone-good' : ''}`} title={`Before: ${measured(old, measure)}`}>
-            {isLowerBound(sums) && measure === 'cost' && value !== old && '≈ '}
-            {changeWords(value, old, measure)}
+          <td className={`num${change !== '–' && value < old ? ' tone-good' : ''}`} title={`Before: ${measuredSum(before, measure, by)}`}>
+            {change}
           </td>
         )}
       </tr>
@@ -170,14 +170,19 @@ const Cells = ({ columns, row }: { columns: readonly UsageColumn[]; row: UsageTa
     </td>
   ));
 
-const Share = ({ part }: { part: number }) => (
+/** Undefined if it is not known. */
+const Share = ({ part }: { part: number | undefined }) => (
   <td className="c-share">
-    <span className="usage-share inline-row gap-6">
-      <span className="gauge">
-        <span style={{ width: `${Math.min(1, part) * 100}%` }} />
+    {part === undefined ? (
+      '–'
+    ) : (
+      <span className="usage-share inline-row gap-6">
+        <span className="gauge">
+          <span style={{ width: `${Math.min(1, part) * 100}%` }} />
+        </span>
+        {say.percent(part)}
       </span>
-      {say.percent(part)}
-    </span>
+    )}
   </td>
 );
 
@@ -243,7 +248,7 @@ function Inside(props: RowProps) {
             <SessionName id={id} sessions={sessions} />
           </td>
           <Cells columns={columns} row={rowOf(props, group, sums, id)} />
-          {whole > 0 && <Share part={barHeight(sums, measure, by) / whole} />}
+          {whole > 0 && <Share part={isUnknown(sums, measure) ? undefined : barHeight(sums, measure, by) / whole} />}
           {before && <td />}
         </tr>
       ))}
@@ -267,7 +272,7 @@ function Total({ slices, before, columns, whole, measure, range, chosen, by }: O
       <th scope="row">Total</th>
       <Cells columns={columns} row={row} />
       {whole > 0 && <td className="c-share">100%</td>}
-      {old && <td className="num">{changeWords(barHeight(all, measure, by), barHeight(old, measure, by), measure)}</td>}
+      {old && <td className="num">{changeWords(all, old, measure, by)}</td>}
     </tr>
   );
 }

@@ -62,9 +62,11 @@ export const tokensIn = (sums: Sums): string => (isUnknown(sums, 'tokens') ? not
 const notCounted = 'not counted';
 
 /** Whether no call has what a measure adds up. */
-function isUnknown(sums: Sums, measure: ShownMeasure): boolean {
-  const { calls, uncountedInputs, uncountedOutputs } = sums;
-  if (calls === 0 || uncountedInputs < calls) return false;
+export function isUnknown(sums: Sums, measure: ShownMeasure): boolean {
+  const { calls, cost, unpriced, uncountedInputs, uncountedOutputs } = sums;
+  if (calls === 0) return false;
+  if (measure === 'cost') return cost === 0 && unpriced === calls;
+  if (uncountedInputs < calls) return false;
   return measure === 'loss' || (measure === 'tokens' && uncountedOutputs === calls && sumTokens(sums) === 0);
 }
 
@@ -78,23 +80,22 @@ export function measured(value: number, measure: ShownMeasure, atLeast = false):
 
 /** The value of sums in words. A cost without every price and count is a lower bound, and so are tokens without every count. */
 export const measuredSum = (sums: Sums, measure: ShownMeasure, by?: ShownGrouping): string =>
-  measure === 'cost' && sums.cost === 0 && sums.unpriced === sums.calls && sums.calls > 0
-    ? 'no price'
-    : isUnknown(sums, measure)
-      ? notCounted
-      : measured(barHeight(sums, measure, by), measure, isBound(sums, measure));
+  isUnknown(sums, measure) ? (measure === 'cost' ? 'no price' : notCounted) : measured(barHeight(sums, measure, by), measure, isBound(sums, measure));
 
-/** A change from the range before: `+$13.15`, `−12`; undefined if nothing was there to compare. */
-export function changeWords(now: number, before: number, measure: ShownMeasure): string {
-  const difference = now - before;
+/** A change from the range before: `+$13.15`, `−12`, `≈ −$1.20` where a part is not known; a dash where nothing is. */
+export function changeWords(now: Sums, before: Sums, measure: ShownMeasure, by?: ShownGrouping): string {
+  if (isUnknown(now, measure) || isUnknown(before, measure)) return '–';
+  const difference = barHeight(now, measure, by) - barHeight(before, measure, by);
   if (difference === 0) return '0';
-  return `${difference > 0 ? '+' : '−'}${measured(Math.abs(difference), measure)}`;
+  const isAbout = isBound(now, measure) || isBound(before, measure);
+  return `${isAbout ? '≈ ' : ''}${difference > 0 ? '+' : '−'}${measured(Math.abs(difference), measure)}`;
 }
 
-/** A change in percent, with one digit: `+20.6 %`. Undefined from nothing. */
-export function changePercent(now: number, before: number): string | undefined {
-  if (before === 0) return undefined;
-  const share = ((now - before) / before) * 100;
+/** A change in percent, with one digit: `+20.6 %`. Undefined from nothing, and where nothing is known. */
+export function changePercent(now: Sums, before: Sums, measure: ShownMeasure): string | undefined {
+  const [to, from] = [barHeight(now, measure), barHeight(before, measure)];
+  if (from === 0 || isUnknown(now, measure) || isUnknown(before, measure)) return undefined;
+  const share = ((to - from) / from) * 100;
   return `${share > 0 ? '+' : share < 0 ? '−' : ''}${Math.abs(share).toFixed(1)} %`;
 }
 
