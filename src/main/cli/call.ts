@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { finished } from '../../core/base/index.js';
 import type { OutputOf, ProcedureName } from '../../core/contract/index.js';
 import { type ContractClient, readStandardInput } from '../launch/index.js';
@@ -83,7 +83,7 @@ export function addCall<Name extends ProcedureName>(
     for (const [name, given] of [...words, ...Object.entries(options)]) {
       const named = fields[name] ?? callFields[name] ?? name;
       const [field, read] = typeof named === 'string' ? [named] : named;
-      if (given !== undefined) input[field] = read ? await read(given as never) : given;
+      if (given !== undefined) input[field] = read ? await readWord(name, given, read) : given;
     }
     await withProject({ project, trust }, async ({ client }) => {
       const answer = (await procedureAt(client, procedure)(input)) as OutputOf<Name>;
@@ -91,6 +91,15 @@ export function addCall<Name extends ProcedureName>(
       else show(answer);
     });
   });
+}
+
+/** @throws UsageError for a word that does not read. Commander prints its own errors only while it parses. */
+async function readWord(name: string, given: unknown, read: (given: never) => unknown): Promise<unknown> {
+  try {
+    return await read(given as never);
+  } catch (error) {
+    throw error instanceof InvalidArgumentError ? new UsageError(`${name} is ${JSON.stringify(given)}: ${error.message}`) : error;
+  }
 }
 
 /** Reads `--input`: JSON text, `@file`, or `-` for standard input. Without it, the input is `{}`. @throws UsageError */

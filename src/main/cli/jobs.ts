@@ -20,6 +20,7 @@ import { addCall } from './call.js';
 import { addProjectCommand, commitName, type ProjectOptions, withProject, withStoppableProject } from './command.js';
 import { UsageError } from './errors.js';
 import { counted, firstLine } from './numbers.js';
+import { wholeNumber } from './option-values.js';
 
 /** Adds `stemma job …`: work that models and command-line agents carry out. */
 export function addJobCommands(program: Command): void {
@@ -30,7 +31,7 @@ export function addJobCommands(program: Command): void {
   }).addOption(new Option('--status <status>', 'only jobs with this status').choices(jobStatuses));
   addProjectCommand(job, 'start [turn]', 'carry out a dispatched turn, or answer a context, and print what happens')
     .option('--run <run>', 'carry out a run of an agent in a space')
-    .option('--event <number>', 'carry out a start that a ticket requests', Number)
+    .option('--event <number>', 'carry out a start that a ticket requests', wholeNumber)
     .option('--commit <commit>', 'answer this context', commitName)
     .option('--provider <id>', 'the provider whose model answers; `stemma call turn.providers` lists them')
     .addOption(new Option('--agent <name>', 'the command-line agent that does the work; `stemma call runner.agents` lists them').choices(runtimes))
@@ -46,7 +47,7 @@ export function addJobCommands(program: Command): void {
     .action(startJob);
   addProjectCommand(job, 'received', 'list the work that other machines sent, with who sent it').action(listReceived);
   addProjectCommand(job, 'allow [turn]', 'allow work that another machine sent, so that a rule may start it')
-    .option('--event <number>', 'a start that a ticket requests', Number)
+    .option('--event <number>', 'a start that a ticket requests', wholeNumber)
     .action(allowWork);
   addCall(job, 'stop <job>', 'stop a job; what was finished stays', 'runner.stop', (stopped) => printText(describeJob(stopped)));
   addCall(job, 'log <job>', 'print what happened in a job', 'runner.log', ({ events, job: of }) => {

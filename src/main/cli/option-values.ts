@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 /** Reads a whole number of 0 or more from an option. @throws InvalidArgumentError for anything else. */
 export function wholeNumber(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('expected a whole number of 0 or more.');
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) throw new InvalidArgumentError('expected a whole number of 0 or more.');
   return value;
 }
 

@@ -85,6 +85,17 @@ test.describe('stemma call', () => {
     ])
       expect(await machine.ask(...words), words.join(' ')).toMatchObject({ code: 2, out: '' });
     expect(await machine.run('nothing')).toMatchObject({ code: 2, out: '' });
+    for (const words of [
+      ['ticket', 'acknowledge', 'ctx-1', 'taken', '--by', 'me'],
+      ['ticket', 'acknowledge', '', 'taken', '--by', 'me'],
+      ['job', 'start', '--event', 'soon'],
+      ['log', '--limit', ''],
+      ['log', '--limit', '1e3'],
+    ]) {
+      const { code, out, err } = await machine.ask(...words);
+      expect({ code, out }, words.join(' ')).toEqual({ code: 2, out: '' });
+      expect(err, words.join(' ')).toContain('expected a whole number of 0 or more');
+    }
   });
 
   test('a stream prints one document per event, or only its result without --stream', async ({ machine }) => {
