@@ -147,3 +147,109 @@ describe('Codex', () => {
     expect(listSessions(imported([name, text]), {}).sessions).toMatchObject([{ turns: 3, branches: 1 }]);
   });
 });
+
+const writtenLines = (...records: readonly object[]): string => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+const secondOf = (n: number): string => new Date(Date.parse('2026-01-01T00:00:00.000Z') + n * 1_000).toISOString();
+
+describe('pi', () => {
+  const header = (id: string, second: number, more: object = {}): object => ({
+    ...{ type: 'session', version: 3, id, cwd: '/work', ...more },
+    timestamp: secondOf(second),
+  });
+  const record = (n: number, type: string, more: object): object => ({
+    ...{ type, id: String(n).padStart(8, '0'), parentId: n === 1 ? null : String(n - 1).padStart(8, '0') },
+    ...{ timestamp: secondOf(n), ...more },
+  });
+  const asks = (n: number): object => record(n, 'message', { message: { role: 'user', content: [{ type: 'text', text: `question ${n}` }] } });
+  const counts = (input: number, output: number, more: object = {}): object => ({ input, output, cacheRead: 0, cacheWrite: 0, ...more });
+  const answers = (n: number, usage: object, content: readonly object[] = [{ type: 'text', text: 'yes' }]): object =>
+    record(n, 'message', { message: { role: 'assistant', api: 'anthropic-messages', model: 'm', content, usage, stopReason: 'stop' } });
+
+  test('[N1] calls that only write a summary, keep a cache warm or belong to a tool count', () => {
+    const text = writtenLines(
+      header('s1', 0),
+      asks(1),
+      answers(2, counts(1, 1), [{ type: 'toolCall', id: 'c1', name: 'ask', arguments: {} }]),
+      record(3, 'message', { message: { role: 'toolResult', toolCallId: 'c1', toolName: 'ask', content: 'done', usage: counts(20, 2) } }),
+      record(4, 'usage', { kind: 'cache_warm', provider: 'p', model: 'm', usage: counts(300, 3) }),
+      record(5, 'compaction', { summary: 'so far', firstKeptEntryId: '00000003', usage: counts(4_000, 4) }),
+      record(6, 'branch_summary', { fromId: '00000002', summary: 'elsewhere', usage: counts(50_000, 5) }),
+    );
+    const chain = imported(['s.jsonl', text]);
+    expect(usageCalls(chain, {}).calls.map(({ beside, tokens: { input } }) => [beside, input])).toEqual([
+      [undefined, 1],
+      ['ask', 20],
+      ['cache_warm', 300],
+      ['compaction', 4_000],
+      ['branch_summary', 50_000],
+    ]);
+    expect(outputs(chain)).toBe(15);
+    expect(listSessions(chain, {}).sessions).toMatchObject([{ turns: 1, branches: 1, peakTokens: 1 }]);
+  });
+
+  test('[N3] cache writes that live for an hour, and thoughts, are counted as such', () => {
+    const text = writtenLines(header('s1', 0), asks(1), answers(2, counts(1, 9, { cacheWrite: 70, cacheWrite1h: 60, reasoning: 5 })));
+    expect(usageCalls(imported(['s.jsonl', text]), {}).calls).toMatchObject([{ tokens: { cacheWrite: 70, cacheWrite1h: 60, reasoning: 5 } }]);
+  });
+
+  test('[N22] a fork and its origin are two sessions in each order, and count nothing twice', () => {
+    const [origin, child] = [uuidOf(1), uuidOf(2)];
+    const shared = [asks(1), answers(2, counts(10, 1))];
+    const fork = [header(child, 9, { parentSession: `/home/ada/2026_${origin}.jsonl` }), ...shared, asks(3), answers(4, counts(20, 2))];
+    const files = [
+      [`2026_${origin}.jsonl`, writtenLines(header(origin, 0), ...shared)],
+      [`2027_${child}.jsonl`, writtenLines(...fork)],
+    ] as const;
+    for (const order of [files, files.toReversed()]) {
+      const chain = imported(...order);
+      const found = listSessions(chain, {}).sessions.map(({ sessionId, turns }) => [sessionId, turns]);
+      expect(found.sort()).toEqual([
+        [origin, 1],
+        [child, 2],
+      ]);
+      expect([usageCalls(chain, {}).total, outputs(chain)]).toEqual([2, 3]);
+    }
+  });
+});
+
+describe('Qwen Code', () => {
+  const line = (id: string, parent: string | null, sessionId: string, type: string, more: object): object => ({
+    ...{ uuid: id, parentUuid: parent, sessionId, type, cwd: '/work' },
+    ...more,
+  });
+  const asks = (text: string): object => ({ message: { role: 'user', parts: [{ text }] } });
+  const answers = (part: object, usageMetadata?: object): object => ({ model: 'm', message: { role: 'model', parts: [part] }, usageMetadata });
+  const counts = { promptTokenCount: 100, candidatesTokenCount: 10 };
+
+  test('[N22] a fork and its origin are two sessions in each order, and count nothing twice', () => {
+    const shared = [line('u1', null, uuidOf(1), 'user', asks('one')), line('a1', 'u1', uuidOf(1), 'assistant', answers({ text: 'yes' }, counts))];
+    const copies = shared.map((record) => ({
+      ...record,
+      ...{ sessionId: uuidOf(2), forkedFrom: { sessionId: uuidOf(1), messageUuid: 'x' } },
+    }));
+    const files = [
+      [`${uuidOf(1)}.jsonl`, writtenLines(...shared)],
+      [`${uuidOf(2)}.jsonl`, writtenLines(...copies, line('u2', 'a1', uuidOf(2), 'user', asks('two')))],
+    ] as const;
+    for (const order of [files, files.toReversed()]) {
+      const chain = imported(...order);
+      const found = listSessions(chain, {}).sessions.map(({ sessionId, turns }) => [sessionId, turns]);
+      expect(found.sort()).toEqual([
+        [uuidOf(1), 1],
+        [uuidOf(2), 2],
+      ]);
+      expect(outputs(chain)).toBe(10);
+    }
+  });
+
+  test('[N20] a text and a tool call that a subagent writes in two lines are one call', () => {
+    const text = writtenLines(
+      ...[
+        line('u1', null, 's1', 'user', asks('one')),
+        line('a1', 'u1', 's1', 'assistant', answers({ text: 'reading' }, counts)),
+        line('a2', 'a1', 's1', 'assistant', answers({ functionCall: { id: 'c1', name: 'read_file', args: {} } })),
+      ].map((record) => ({ ...record, isSidechain: true, agentId: 'agent' })),
+    );
+    expect(usageCalls(imported(['agent-1.jsonl', text]), {}).calls.map(({ tokens: { output } }) => output)).toEqual([10]);
+  });
+});

@@ -35,10 +35,11 @@ const counted: readonly Counted[] = [
   row('vscode-chat/copilot_session_simple.jsonl', 'vscode-chat', [1, 3], [2, 2, 0], [5, 0, 0, 0]),
   row('vscode-chat/agentviz-test-vscode-chat.json', 'vscode-chat', [1, 3], [9, 9, 0], [3, 0, 0, 0]),
   row('qwen-code/019f0000-001.jsonl', 'qwen', [1, 1], [1, 1, 0], [2, 0, 0, 0]),
+  // A fork. The session that it repeats lies beside it and is imported first.
   row(
     'qwen-code/live-0.24.4/projects/-tmp-w-live-qwen-project/chats/2b3c2aa1-3da2-4fca-a0cb-3ce311997b81.jsonl',
     'qwen',
-    [1, 4],
+    [2, 7],
     [2, 2, 1],
     [9, 4_500, 0, 90],
   ),

@@ -1,5 +1,5 @@
 import { type ByteRange, defined, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
-import type { ParsedEntry } from '../format.js';
+import type { ParsedEntry, TokenUsage } from '../format.js';
 import {
   answered,
   called,
@@ -22,6 +22,8 @@ import { framed, readMessage, readRole, shellText, systemText } from './schema.j
 
 /** Parts of a tool result are numbered after all blocks. */
 const partsFrom = 100_000;
+/** The call that a record counts beside its own text, after these. */
+const besideFrom = 200_000;
 
 /** A context edit: the text that the model gets of an earlier record from now on; null for nothing. */
 export interface ContentEdit {
@@ -42,7 +44,8 @@ const ofBranch = { toolName: 'branch_summary', marks: ['meta', 'branch-summary']
 const ofTypes: ReadonlyMap<unknown, Reader> = new Map<unknown, Reader>([
   ['custom_message', injected],
   ['compaction', compactionDrafts],
-  ['branch_summary', (record) => [[0, said('user', framed('branch', stringAt(record, 'summary') ?? ''), ofBranch)]]],
+  ['branch_summary', branchDrafts],
+  ['usage', (record) => [[0, note(record)], ...callBeside(record, stringAt(record, 'kind') ?? 'usage')]],
 ]);
 
 /** The drafts of a message of each role. */
@@ -61,10 +64,28 @@ function drafts(record: JsonObject): readonly Numbered[] {
   return own ?? [[0, note(record)]];
 }
 
+function branchDrafts(record: JsonObject): readonly Numbered[] {
+  return [[0, said('user', framed('branch', stringAt(record, 'summary') ?? ''), ofBranch)], ...callBeside(record, 'branch_summary')];
+}
+
 function compactionDrafts(record: JsonObject): readonly Numbered[] {
   const text = stringAt(record, 'summary') ?? '';
   const system = isObject(record.systemMessage) ? systemDrafts(record.systemMessage, 1) : [];
-  return [...system, [0, { role: 'user', kind: 'summary', text, tokens: countTokens(framed('compaction', text)) }]];
+  const summary = { role: 'user', kind: 'summary', text, tokens: countTokens(framed('compaction', text)) } as const;
+  return [...system, [0, summary], ...callBeside(record, 'compaction')];
+}
+
+/** The usage that a record gives. Output includes the thoughts. */
+function readUsage({ usage }: JsonObject): TokenUsage | undefined {
+  const { input, output, cacheRead, cacheWrite, reasoning } = isObject(usage) ? usage : {};
+  return usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'beside');
+}
+
+/** A call that only the record counts: one that wrote a summary, kept a cache warm, or that a tool made. */
+function callBeside(record: JsonObject, purpose: string): readonly Numbered[] {
+  const usage = readUsage(record);
+  const author = defined({ author: stringAt(record, 'model') });
+  return usage ? [[besideFrom, noted(purpose, record.usage, { ...author, usage, marks: ['beside'] })]] : [];
 }
 
 function shellDrafts(message: JsonObject): readonly Numbered[] {
@@ -128,10 +149,8 @@ function answerDrafts(message: JsonObject): readonly Numbered[] {
   // Answers that failed or were interrupted are never sent again.
   if (reason !== 'error' && reason !== 'aborted') return answers;
   const fault = failed(stringAt(message, 'errorMessage') ?? reason, author);
-  const { input, output, cacheRead, cacheWrite } = isObject(message.usage) ? message.usage : {};
   // The tokens up to this point were counted and billed.
-  const usage = usageIn({ input, output, cacheRead, cacheWrite }, 'beside');
-  return withUsage([...answers.map(([number, draft]): Numbered => [number, unsent(draft, reason)]), [partsFrom, fault]], usage);
+  return withUsage([...answers.map(([number, draft]): Numbered => [number, unsent(draft, reason)]), [partsFrom, fault]], readUsage(message));
 }
 
 function answerDraft(block: unknown, marks: readonly string[]): UnplacedEntry {
@@ -165,5 +184,5 @@ function resultDrafts(message: JsonObject): readonly Numbered[] {
   const others = blocks.flatMap((block, place): Numbered[] =>
     parts[place] === null ? [[partsFrom + place, { ...blockDraft(block, 'tool'), ...defined({ toolCallId }) }]] : [],
   );
-  return [[0, whole], ...others];
+  return [[0, whole], ...others, ...callBeside(message, stringAt(message, 'toolName') ?? 'tool')];
 }

@@ -21,6 +21,9 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   const tree = growTree(file, scan.pieces, context);
   const made = madeBy('pi', { cwd: cwd || undefined, sessionId });
   const fresh = newProblems(scan.pieces, context.resumeAt);
+  const startedAt = header && readTime(header);
+  const isUnknown = ({ at, stored }: TreeRecord): boolean => !stored && at !== undefined && startedAt !== undefined && at < startedAt;
+  const origin = context.resumeAt === 0 && tree.records.some(isUnknown) ? originOf(header) : undefined;
   return {
     format: formatId,
     ...defined({ sessionId, title: titleIn(scan.pieces), cwd }),
@@ -28,8 +31,13 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     skipped: fresh([...scan.skipped, ...tree.skipped]),
     notes: fresh([...scan.notes, ...tree.notes]),
     end: scan.end,
+    ...defined({ awaits: origin }),
   };
 }
+
+/** The id in the name of the file whose records, all older than the header, a fork repeats. */
+const originOf = (header: JsonObject | undefined): string | undefined =>
+  /_([\w-]+)\.jsonl$/.exec(stringAt(header, 'parentSession') ?? stringAt(header, 'branchedFrom') ?? '')?.[1];
 
 /** The most kept records per record. Otherwise, a file whose compactions all keep everything would cost quadratic time and space. */
 const maxRepeats = 16;

@@ -6,6 +6,7 @@ import {
   called,
   failed,
   type Numbered,
+  noCall,
   noted,
   pictured,
   said,
@@ -39,6 +40,7 @@ export const rules: RecordRules = {
   dialect,
   about,
   place,
+  origin: ({ forkedFrom }) => stringAt(forkedFrom, 'sessionId'),
   entries: readEntries,
   gather: () => undefined,
   mark,
@@ -118,7 +120,7 @@ function readEntries(record: JsonObject): readonly Numbered[] {
       const author = defined({ author: stringAt(record, 'model') });
       return withUsage(
         parts.map((part, at): Numbered => [at, { ...answerPart(part), ...author }]),
-        readUsage(record),
+        readUsage(record) ?? (isRest(record, parts) ? noCall : undefined),
       );
     }
     case 'tool_result':
@@ -134,6 +136,10 @@ function readUsage({ usageMetadata: usage }: JsonObject): TokenUsage | undefined
   const { promptTokenCount: input, candidatesTokenCount: output, cachedContentTokenCount: cacheRead, thoughtsTokenCount: reasoning } = usage;
   return usageIn({ input, output, cacheRead, reasoning }, 'within');
 }
+
+/** Whether the record has the tool calls of an answer that the record before it began and counts. Subagents write these apart. */
+const isRest = (record: JsonObject, parts: readonly JsonObject[]): boolean =>
+  record.isSidechain === true && parts.length > 0 && parts.every(({ functionCall }) => isObject(functionCall));
 
 function userPart(part: JsonObject, isNotice: boolean): UnplacedEntry {
   const text = stringAt(part, 'text');

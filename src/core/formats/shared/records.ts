@@ -102,7 +102,8 @@ function planRecords<State>(rules: RecordRules<State>, context: PlanContext, sca
   const { pieces, isLazy } = scan;
   // The first records contain the facts of a session, and the last records its title.
   const telling = isLazy && pieces.length > 2 * maxSampled ? [...pieces.slice(0, maxSampled), ...pieces.slice(-maxSampled)] : pieces;
-  const about = rules.about(recordsIn(telling), context);
+  const sample = recordsIn(telling);
+  const about = rules.about(sample, context);
   const [sessionId, cwd, title, machine] = [about.sessionId, about.cwd, about.title, about.machine].map(
     (fact) => fact?.slice(0, maxNameLength) || undefined,
   );
@@ -116,9 +117,11 @@ function planRecords<State>(rules: RecordRules<State>, context: PlanContext, sca
     summary: (records, entries) => writeSummary(rules, records, entries),
   });
   const fresh = newProblems(pieces, context.resumeAt);
+  const repeated = sample.find((record) => rules.origin?.(record) !== undefined && !context.known.has(rules.place(record)?.name ?? ''));
+  const awaits = context.resumeAt === 0 && repeated && rules.origin?.(repeated);
   return {
     format: rules.formatId,
-    ...defined({ sessionId, title, cwd, machine }),
+    ...defined({ sessionId, title, cwd, machine, awaits: awaits === sessionId ? undefined : awaits || undefined }),
     ...planned,
     skipped: fresh([...scan.skipped, ...tree.skipped]),
     notes: fresh([...scan.notes, ...tree.notes]),
