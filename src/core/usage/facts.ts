@@ -27,6 +27,7 @@ const counted = ['input', 'cacheRead', 'cacheWrite', 'cacheWrite1h', 'output', '
 /** Keeps the larger of two counts of one call, because the smaller count was written earlier. So the order of imports does not matter. */
 const joined: Readonly<Record<string, string>> = {
   ...Object.fromEntries(counted.map((name) => [name, `COALESCE(max(${name}, excluded.${name}), ${name}, excluded.${name})`])),
+  model: 'COALESCE(model, excluded.model)',
   terms: 'COALESCE(excluded.terms, terms)',
   windowTokens: 'COALESCE(windowTokens, excluded.windowTokens)',
 };

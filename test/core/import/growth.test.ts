@@ -94,6 +94,14 @@ test.each([
   expect(after(path, whole, ends).sessions).toEqual(expected);
 });
 
+test('[N30] a call that was imported before the record that names its model has that model', () => {
+  const path = 'qwen-code/019f0000-004.jsonl';
+  const whole = readFileSync(join(root, 'test/fixtures', path));
+  const expected = after(path, whole, []);
+  expect(expected.calls.join()).toContain('synthetic-active-model');
+  expect(after(path, whole, [endsOf(whole)[5] ?? 0])).toEqual(expected);
+});
+
 test('[N30] a reply that was imported while it streamed has the count that it rose to', () => {
   const part = (uuid: string, parent: string, output: number): string =>
     reply(uuid, { parent, id: 'msg', stop: null, text: uuid, usage: usage(10, 0, 0, output) });
