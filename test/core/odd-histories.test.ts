@@ -68,6 +68,21 @@ describe('Claude Code', () => {
     }
   });
 
+  test.each(['sessionId', 'messageUuid'])("[N22] a branch whose lines lack their origin's %s counts each call once, in each order", (missing) => {
+    const first = session(origin, 3, origin);
+    const second = branch(first, 4, child).map((line) =>
+      changed(line, ({ forkedFrom, ...record }) => ({
+        ...record,
+        ...(forkedFrom !== undefined && { forkedFrom: { ...(forkedFrom as Line), [missing]: undefined } }),
+      })),
+    );
+    const files = [first, second].map((lines, at) => [`${uuidOf(at + 1)}.jsonl`, lines.join('')] as const);
+    for (const order of [files, files.toReversed()]) {
+      const chain = imported(...order);
+      expect([usageCalls(chain, {}).total, outputs(chain)]).toEqual([4, 20 + 21 + 22 + 20]);
+    }
+  });
+
   test('[N22] an import reads no records of branches that wait for other files', () => {
     const waiting = Array.from({ length: 20 }, (_, at) => {
       const id = uuidOf(100 + at);

@@ -183,7 +183,8 @@ export function callPartOf(record: JsonObject, entries: readonly ParsedEntry[]):
       reasoning,
       flaw,
       does: doesOf(entries),
-      replayed: isObject(record.forkedFrom) ? true : undefined,
+      // A copy that does not name its origin is never joined to it, so it may be the only one that counts the call.
+      replayed: stringAt(record.forkedFrom, 'sessionId') && stringAt(record.forkedFrom, 'messageUuid') ? true : undefined,
       window: windowIn(usage),
       terms: termsIn(usage),
     },
