@@ -181,6 +181,37 @@ describe('replies of Claude Code', () => {
     expect(sumsOf(imported([claudeFile, grown]))).toMatchObject({ calls: 4, input: 3_000 + 7_520, output: 277 });
   });
 
+  test('[N24] the sum of a fork goes on from the sum of its session, or begins anew', () => {
+    const usage = { input_tokens: 1_000, output_tokens: 100 };
+    const of = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens, cacheReadInputTokens: 0, cacheCreationInputTokens: 0 });
+    const state = (opus: number, haiku: number, id = sessionId): Line => ({
+      ...{ type: 'cost-state', sessionId: id, timestamp: at(100) },
+      modelUsage: { 'claude-opus-4-8': of(1_000 * opus, 100 * opus), 'claude-haiku-4-5': of(10 * haiku, haiku) },
+    });
+    const whole = [...turn(1, usage), ...turn(2, usage)];
+    const forked = (fork: string, no: number, opus: number, haiku: number): readonly [string, Line[]] => [
+      `${fork}.jsonl`,
+      [
+        ...whole.map((line) => ({ ...line, sessionId: fork })),
+        ...turn(no, usage, { parent: 'a2', line: { sessionId: fork } }),
+        state(opus, haiku, fork),
+      ],
+    ];
+    const [one, other] = ['7d8ed83d-f314-4c88-a486-9f991ddb2a09', '8d8ed83d-f314-4c88-a486-9f991ddb2a10'];
+    const session = [claudeFile, [...whole, state(2, 7)]] as const;
+    const sums = (calls: number, opus: number, haiku: number) => ({ calls, input: 1_000 * opus + 10 * haiku, output: 100 * opus + haiku });
+    expect(sumsOf(imported(session, forked(one, 3, 3, 9)))).toMatchObject(sums(5, 3, 9));
+    // The two calls of the session and what it used beside them are in the sums of both forks.
+    const both = imported(session, forked(one, 3, 3, 9), forked(other, 4, 3, 8));
+    expect(sumsOf(both)).toMatchObject(sums(7, 4, 7 + 2 + 1));
+    expect(listSessions(both, {}).sessions.map(({ drift }) => drift)).toEqual([undefined, undefined, undefined]);
+    // An agent that was killed before it wrote its sum begins anew in the fork.
+    expect(sumsOf(imported(session, forked(one, 3, 1, 5)))).toMatchObject(sums(5, 3, 7 + 5));
+    // A session that went on after it was forked.
+    const longer = [claudeFile, [...whole, state(2, 7), ...turn(5, usage, { parent: 'a2' }), state(3, 8)]] as const;
+    expect(sumsOf(imported(session, forked(one, 3, 3, 9), longer))).toMatchObject(sums(6, 4, 8 + 2));
+  });
+
   test('[N24] searches and hour-long cache writes of helpers have their own prices', () => {
     const haiku = {
       ...{ inputTokens: 7_000, outputTokens: 70, cacheReadInputTokens: 0, cacheCreationInputTokens: 10_000, costUSD: 0.04435 },

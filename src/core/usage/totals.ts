@@ -1,5 +1,6 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { besidePrefix, type CallCount, type CallTerms } from '../formats/index.js';
+import { bare, type Carried, type Counted, carriedInto, sumOf } from './carried.js';
 import { nameIn, numberNames, numberOf, numbersOf } from './names.js';
 
 /** A sum that an agent wrote, beside the sum of the calls that it covers, whose counts begin with `own`. */
@@ -42,12 +43,6 @@ export function storeTotal(
 
 const totalId = (session: string, model: string): string => `${besidePrefix}total:${session}:${model}`;
 
-/** Providers add a date to the name of a model, and Claude Code a mark for the long window. */
-const bare = (column: string): string => {
-  const name = `replace(${column}, '[1m]', '')`;
-  return `CASE WHEN ${name} GLOB '*[-@]20[0-9][0-9][0-9][0-9][0-9][0-9]' THEN substr(${name}, 1, length(${name}) - 9) ELSE ${name} END`;
-};
-
 /** Calls up to the record of the sum, without the one that this file adds. */
 const covered = `u.project = t.project AND u.session = ${numberOf('t.session')} AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*' AND u.at <= t.at`;
 
@@ -83,6 +78,32 @@ function divideAnew({ db }: WriteChain, named: { readonly project: number; reado
   return sessions;
 }
 
+const own = { input: 'ownInput', cacheRead: 'ownCacheRead', cacheWrite: 'ownCacheWrite', output: 'ownOutput' } as const;
+const countNames = Object.keys(own) as readonly Count[];
+
+/** What a sum counts beyond the session's own calls. */
+const beyond = (total: Compared, count: Count): number => total[count] - total[own[count]];
+
+/** The sums of a session's own calls, if they go on from those of the sessions before it: those of a session that began anew have no room for them. */
+function ofOwnCalls(chain: ReadChain, totals: readonly Compared[]): readonly (Compared & { readonly beside?: Counted })[] {
+  const carried = totals[0] && carriedInto(chain, totals[0].session, totals[0].context);
+  if (!carried) return totals;
+  const isSummed = carried.listed.every(({ model }) => totals.some(({ bare }) => bare === '' || bare === model));
+  const hasRoom = totals.every((total) => countNames.every((count) => beyond(total, count) >= sumOf(carried.listed, total.bare)[count]));
+  return isSummed && hasRoom ? totals.map((total) => withoutCarried(total, carried)) : totals;
+}
+
+function withoutCarried(total: Compared, carried: Carried): Compared & { readonly beside: Counted } {
+  const [listed, beside] = [sumOf(carried.listed, total.bare), sumOf(carried.beside, total.bare)];
+  return {
+    ...total,
+    ...(Object.fromEntries(countNames.map((count) => [count, total[count] - listed[count]])) as Record<Count, number>),
+    longWrites: total.longWrites === null ? null : total.longWrites - listed.cacheWrite1h - beside.cacheWrite1h,
+    searches: total.searches - listed.searches - beside.searches,
+    beside,
+  };
+}
+
 /**
  * Adds a call for what an agent's own sum of a model counts beyond the calls in the lines of a session, such as those of helpers. Returns the sessions
  * whose sums changed.
@@ -110,24 +131,25 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
             IFNULL(SUM(u.output), 0) AS ownOutput, t.cacheWrite1h - IFNULL(SUM(u.cacheWrite1h), 0) AS longWrites,
             IFNULL(t.webSearch - IFNULL(SUM(json_extract(u.terms, '$.serverTools.webSearch')), 0), 0) AS searches, COUNT(u.no) - COUNT(u.output) AS unknown
        FROM t LEFT JOIN usageCall u ON ${covered} AND (t.bare = '' OR ${bare(nameIn('u.model'))} = t.bare)
-      GROUP BY t.session, t.bare`,
+      GROUP BY t.session, t.bare ORDER BY t.at`,
     named,
   );
   const numbered = numberNames(chain);
-  for (const total of totals) {
+  // A fork comes after the session that it continues, whose rest is settled by then.
+  for (const total of Map.groupBy(totals, ({ session }) => session)
+    .values()
+    .flatMap((some) => ofOwnCalls(chain, some))) {
     if (addOutput(chain, total)) changed.add(total.session);
     const id = totalId(total.session, total.bare);
     // The sum of an earlier import may have named the model otherwise, or none.
     const earlier = JSON.stringify([id, totalId(total.session, total.model ?? ''), totalId(total.session, '')]);
     const removal = 'DELETE FROM usageCall WHERE project = ? AND call IN (SELECT value FROM json_each(?))';
     const removed = chain.db.run(removal, chain.project, earlier).changes;
-    const rest = [
-      total.input - total.ownInput,
-      total.cacheRead - total.ownCacheRead,
-      total.cacheWrite - total.ownCacheWrite,
+    const rest = countNames.map((count) => {
       // The output of replies that were only seen streaming is part of the agent's sum, and of no call.
-      total.unknown > 0 ? 0 : total.output - total.ownOutput,
-    ];
+      const more = count === 'output' && total.unknown > 0 ? 0 : beyond(total, count);
+      return more > 0 ? Math.max(0, more - (total.beside?.[count] ?? 0)) : more;
+    });
     const isMore = rest.every((count) => count >= 0) && (rest.some((count) => count > 0) || total.searches > 0) && total.key !== '';
     const longWrites = total.longWrites === null ? null : Math.min(Math.max(total.longWrites, 0), rest[2] ?? 0);
     const terms = total.searches > 0 ? JSON.stringify({ serverTools: { webSearch: total.searches } } satisfies CallTerms) : null;
@@ -163,23 +185,41 @@ export interface Drift {
 
 /** The sessions, of these, whose calls do not add up to the sum that their agent wrote. */
 export function driftsOf(chain: ReadChain, sessions: readonly string[]): ReadonlyMap<string, Drift> {
-  const rows = chain.db.all<{ session: string; recorded: number | null; counted: number; cost: number | null; ownCost: number | null }>(
+  const rows = chain.db.all<{
+    session: string;
+    context: number;
+    recorded: number | null;
+    counted: number;
+    cost: number | null;
+    ownCost: number | null;
+  }>(
     `WITH t AS (SELECT session, SUM(input + IFNULL(cacheRead, 0) + IFNULL(cacheWrite, 0) + IFNULL(output, 0)) AS recorded, SUM(cost) AS cost,
                        MAX(context) AS context FROM usageTotal t WHERE ${chosen} GROUP BY session),
           a AS (SELECT t.*, (SELECT MAX(u.at) FROM usageCall u WHERE u.project = :project AND u.session = ${numberOf('t.session')} AND u.subagent = ${numberOf("''")}
                                AND u.context <= t.context) AS at FROM t)
-     SELECT a.session, a.recorded, a.cost, IFNULL(SUM(u.input), 0) + IFNULL(SUM(u.cacheRead), 0) + IFNULL(SUM(u.cacheWrite), 0) + IFNULL(SUM(u.output), 0)
+     SELECT a.session, a.context, a.recorded, a.cost, IFNULL(SUM(u.input), 0) + IFNULL(SUM(u.cacheRead), 0) + IFNULL(SUM(u.cacheWrite), 0) + IFNULL(SUM(u.output), 0)
               AS counted, IIF(COUNT(u.no) = COUNT(u.cost), SUM(u.cost), NULL) AS ownCost
        FROM a LEFT JOIN usageCall u ON u.project = :project AND u.session = ${numberOf('a.session')} AND u.replayed IS NULL AND u.at <= a.at GROUP BY a.session`,
     { project: chain.project, sessions: JSON.stringify(sessions) },
   );
   const drifts = new Map<string, Drift>();
-  for (const { session, recorded, counted, cost, ownCost } of rows) {
+  for (const { session, context, recorded, counted: own, cost, ownCost } of rows) {
+    const counted = recorded === null || recorded === own ? own : own + tokensBefore(chain, session, context, recorded - own);
     if (recorded !== null && recorded !== counted) drifts.set(session, { recorded, counted, unit: 'tokens' });
     else if (recorded === null && cost !== null && ownCost !== null && Math.abs(cost - ownCost) > cost * sameCost)
       drifts.set(session, { recorded: cost, counted: ownCost, unit: 'USD' });
   }
   return drifts;
+}
+
+/** The tokens of the calls that a session continues, if a sum has room for them. */
+function tokensBefore(chain: ReadChain, session: string, context: number, room: number): number {
+  const carried = carriedInto(chain, session, context);
+  const [listed, beside] = [carried?.listed ?? [], carried?.beside ?? []].map((rows) => {
+    const sums = sumOf(rows, '');
+    return countNames.reduce((sum, count) => sum + sums[count], 0);
+  }) as [number, number];
+  return listed > room ? 0 : listed + Math.min(beside, room - listed);
 }
 
 /** A cost within this share of the agent's own is the same: agents round, and prices change. */

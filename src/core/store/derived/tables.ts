@@ -1,7 +1,7 @@
 import { usageDefinitions } from './usage-tables.js';
 
 /** Increase this number when a table changes: the file of another layout is dropped and filled again. */
-export const derivedLayout = 12;
+export const derivedLayout = 13;
 
 /** Everything that can be made again from the record and its objects, as the tables of its own database. */
 const definitions = /* sql */ `

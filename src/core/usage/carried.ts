@@ -1,0 +1,57 @@
+import type { ReadChain } from '../chain/index.js';
+import { besidePrefix } from '../formats/index.js';
+import { nameIn, numberOf, numbersOf } from './names.js';
+
+const counts = ['input', 'cacheRead', 'cacheWrite', 'output', 'cacheWrite1h', 'searches'] as const;
+export type Counted = Readonly<Record<(typeof counts)[number], number>>;
+
+/** Sums of calls of a model. Its name has no date; it is empty for calls without a model. */
+type OfModel = Counted & { readonly model: string };
+
+/** The calls that a session continues: those in lines, and those that only the sums of their sessions tell of. */
+export interface Carried {
+  readonly listed: readonly OfModel[];
+  readonly beside: readonly OfModel[];
+}
+
+/** The sum of some rows: of a model, or of all. */
+export const sumOf = (rows: readonly OfModel[], model: string): Counted => {
+  const some = rows.filter((row) => model === '' || row.model === model);
+  return Object.fromEntries(counts.map((name) => [name, some.reduce((sum, row) => sum + row[name], 0)])) as unknown as Counted;
+};
+
+/** Providers add a date to the name of a model, and Claude Code a mark for the long window. */
+export const bare = (column: string): string => {
+  const name = `replace(${column}, '[1m]', '')`;
+  return `CASE WHEN ${name} GLOB '*[-@]20[0-9][0-9][0-9][0-9][0-9][0-9]' THEN substr(${name}, 1, length(${name}) - 9) ELSE ${name} END`;
+};
+
+/** Calls of the session that its lines have. */
+const listedIn = `u.project = :project AND u.session = ${numberOf(':session')} AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*'`;
+
+/** The other sessions whose commits lie before a commit in its chain. */
+const sessionsBefore = `
+  WITH RECURSIVE up(run, depth) AS (
+    SELECT run, depth FROM commits WHERE seq = :context
+    UNION SELECT c.run, c.depth FROM up JOIN firstParentRun r ON r.no = up.run JOIN commits c ON c.seq = r.origin)
+  SELECT DISTINCT c.sessionId FROM up JOIN commits c ON c.run = up.run AND c.depth <= up.depth WHERE c.sessionId <> :session`;
+
+/**
+ * The calls before a session in its chain. Claude Code continues the sum of a session in the fork of it, so the sum of the fork has them too.
+ * @param context a commit of the session.
+ */
+export function carriedInto({ db, project }: ReadChain, session: string, context: number): Carried | undefined {
+  const others = JSON.stringify(db.column<string>(sessionsBefore, { session, context }));
+  if (others === '[]') return undefined;
+  const rows = db.all<OfModel & { readonly isBeside: 0 | 1 }>(
+    `SELECT IFNULL(${bare(nameIn('u.model'))}, '') AS model, u.call GLOB '${besidePrefix}total:*' AS isBeside, IFNULL(SUM(u.input), 0) AS input,
+            IFNULL(SUM(u.cacheRead), 0) AS cacheRead, IFNULL(SUM(u.cacheWrite), 0) AS cacheWrite, IFNULL(SUM(u.output), 0) AS output,
+            IFNULL(SUM(u.cacheWrite1h), 0) AS cacheWrite1h, IFNULL(SUM(json_extract(u.terms, '$.serverTools.webSearch')), 0) AS searches
+       FROM usageCall u
+      WHERE u.project = :project AND u.session IN ${numbersOf('SELECT value FROM json_each(:others)')} AND u.replayed IS NULL
+        AND (u.call GLOB '${besidePrefix}total:*' OR u.at < (SELECT MIN(u.at) FROM usageCall u WHERE ${listedIn}))
+      GROUP BY 1, 2`,
+    { project, session, others },
+  );
+  return { listed: rows.filter(({ isBeside }) => !isBeside), beside: rows.filter(({ isBeside }) => isBeside) };
+}
