@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { WriteChain } from '../../src/core/chain/index.js';
+import type { ContextId } from '../../src/core/base/index.js';
+import { tips, type WriteChain } from '../../src/core/chain/index.js';
 import { atOnce, checkProject } from '../../src/core/project/index.js';
 import { listSessions } from '../../src/core/sessions/index.js';
 import { loadPrices } from '../../src/core/usage/index.js';
@@ -10,7 +11,7 @@ import { answer, call, prompt } from '../support/claude-lines.js';
 import { codexAnswered, codexAsked, codexLine, codexTurn } from '../support/codex-lines.js';
 import { usageCalls, usageSessions } from '../support/counted.js';
 import { reply, session, usage } from '../support/counted-lines.js';
-import { importInto } from '../support/imports.js';
+import { importInto, said } from '../support/imports.js';
 import { emptyChain, emptyProject, scratch } from '../support/project.js';
 
 beforeAll(() => loadPrices());
@@ -266,5 +267,75 @@ describe('Qwen Code', () => {
       ].map((record) => ({ ...record, isSidechain: true, agentId: 'agent' })),
     );
     expect(usageCalls(imported(['agent-1.jsonl', text]), {}).calls.map(({ tokens: { output } }) => output)).toEqual([10]);
+  });
+});
+
+describe('Cline and Roo Code', () => {
+  const prompt = (...texts: readonly string[]): object => ({ role: 'user', content: texts.map((text) => ({ type: 'text', text })) });
+  const reply = (text: string, more: object = {}): object => ({ role: 'assistant', content: [{ type: 'text', text }], ...more });
+  const request = (more: object): object => ({ ts: 1_770_000_000_000, type: 'say', say: 'api_req_started', text: JSON.stringify(more) });
+  const environment = '<environment_details>\n# Open files\n</environment_details>';
+
+  /** A task folder with its documents. */
+  function task(messages: readonly object[], shown: readonly object[] = []): WriteChain {
+    const folder = scratch();
+    const models = { model_usage: [{ ts: 1_769_000_000_000, model_id: 'm' }] };
+    for (const [name, value] of Object.entries({ api_conversation_history: messages, ui_messages: shown, task_metadata: models }))
+      writeFileSync(join(folder, `${name}.json`), JSON.stringify(value));
+    const chain = emptyChain();
+    expect(importInto(chain, folder).skipped).toEqual([]);
+    return chain;
+  }
+
+  test('[N20] results and details that the agent adds are no prompts, but feedback is', () => {
+    const asText = ["[read_file for 'a'] Result:", 'the text of a', environment];
+    const asBlock = {
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 'c1', content: 'b' },
+        { type: 'text', text: environment },
+      ],
+    };
+    const feedback = ['[attempt_completion] Result:', 'The user says:\n<feedback>\nmore\n</feedback>', environment];
+    const answers = ['one', 'two', 'three', 'four'].map((text) => reply(text));
+    const users = [prompt('<task>fix it</task>', environment), prompt(...asText), asBlock, prompt(...feedback)];
+    const messages = users.flatMap((user, at) => [user, answers[at] as object]);
+    expect(listSessions(task(messages), {}).sessions).toMatchObject([{ turns: 2, branches: 1 }]);
+  });
+
+  test('[N20] the calls of a task have the counts, models and times that stand beside its messages', () => {
+    const counts = { tokensIn: 100, tokensOut: 10, cacheReads: 30, cacheWrites: 20 };
+    const shown = [request(counts), request({ ...counts, apiProtocol: 'anthropic' }), request({ request: 'canceled' })];
+    const chain = task([prompt('ask'), reply('one'), prompt('go on'), reply('two'), prompt('end'), reply('three')], shown);
+    expect(usageCalls(chain, {}).calls.map(({ model, at, tokens: { input, output } }) => [model, at, input, output])).toEqual([
+      ['m', '2026-02-02T02:40:00.000Z', 100, 10],
+      ['m', '2026-02-02T02:40:00.000Z', 50, 10],
+      ['m', '2026-02-02T02:40:00.000Z', null, null],
+    ]);
+  });
+
+  test.each([
+    ['a summary', { isSummary: true, condenseId: 'x' }, { condenseParent: 'x' }],
+    ['a mark of what is left out', { isTruncationMarker: true, truncationId: 'x' }, { truncationParent: 'x' }],
+  ])('[C9] %s replaces the messages that name it', (_, mark, tag) => {
+    const messages = [prompt('first'), reply('old', tag), { ...prompt('old, too'), ...tag }, { ...prompt('instead'), ...mark }, reply('new')];
+    const chain = task(messages);
+    const [tip] = tips(chain, {});
+    expect(said(chain, tip?.id as ContextId)).toEqual(['user summary  instead', 'user text  first', 'assistant text  new']);
+    expect(listSessions(chain, {}).sessions).toMatchObject([{ turns: 2 }]);
+  });
+
+  test('[N22] a fork, which names no origin, counts no call twice', () => {
+    const messages = [
+      { ...prompt('ask'), id: 'u1', ts: 1_770_000_000_001 },
+      { ...reply('yes', { metrics: { inputTokens: 5, outputTokens: 1 } }), id: 'a1', ts: 1_770_000_000_002 },
+    ];
+    const files = ['1', '2'].map((sessionId) => {
+      const document = { version: 1, updated_at: '2026-02-02T00:00:00.000Z', agent: 'lead', sessionId, messages };
+      return [`${sessionId}.messages.json`, JSON.stringify(document)] as const;
+    });
+    const chain = imported(...files);
+    expect(listSessions(chain, {}).sessions).toHaveLength(2);
+    expect([usageCalls(chain, {}).total, outputs(chain)]).toEqual([1, 1]);
   });
 });

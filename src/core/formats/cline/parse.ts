@@ -1,4 +1,4 @@
-import { decodeText, defined, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { decodeText, defined, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import { digest } from '../digest.js';
 import type { DocumentReader, TokenUsage } from '../format.js';
 import { blockDraft, readBlocks } from '../shared/anthropic-blocks.js';
@@ -17,6 +17,7 @@ const isSession = (text: string): boolean =>
   ['agent', 'conversation_id', 'sessionId', 'source_message_count'].some((name) => hasMembers(text, { [name]: /./ }));
 /** A task folder is recognized by its file name, because other programs could have written the same list of messages. */
 const taskFile = /(?:^|[/\\])api_conversation_history\.json$/;
+const inTask = /^(.*[/\\]|)(?:api_conversation_history|ui_messages|task_metadata)\.json$/;
 
 /** The documents of Cline. Cline writes the whole document at every change. */
 export const document: DocumentReader = {
@@ -26,15 +27,17 @@ export const document: DocumentReader = {
     return isSession(text) || (taskFile.test(path) && /^\s*\[/.test(text));
   },
   together(path) {
+    const task = inTask.exec(path)?.[1];
+    if (task !== undefined) return { main: `${task}api_conversation_history.json`, others: [`${task}ui_messages.json`, `${task}task_metadata.json`] };
     const name = /^(.*?)(?:\.messages|\.compaction)?\.json$/.exec(path)?.[1];
     return name === undefined ? undefined : { main: `${name}.messages.json`, others: [`${name}.compaction.json`, `${name}.json`] };
   },
   members(bytes, path = '', beside = new Map<string, Uint8Array>()) {
     const value = parseJson(decodeText(bytes));
     if (isDeep(value)) return undefined;
-    if (Array.isArray(value)) return [taskOf(objectsIn(value), path)];
+    const documents = [...beside.values()].map((other) => parseJson(decodeText(other)) ?? null).filter((other) => !isDeep(other));
+    if (Array.isArray(value)) return [taskOf(withCalls(objectsIn(value), documents), objectsIn(value), path)];
     if (!isObject(value) || !Array.isArray(value.messages)) return undefined;
-    const documents = [...beside.values()].map((other) => parseJson(decodeText(other))).filter((other) => isObject(other) && !isDeep(other));
     const compaction = documents.find((other): other is JsonObject => isObject(other) && Array.isArray(other.messages));
     const about = documents.find((other): other is JsonObject => isObject(other) && typeof other.session_id === 'string');
     const placed = compaction && compactionIn(value, compaction);
@@ -61,7 +64,12 @@ function compactionIn(session: JsonObject, compaction: JsonObject) {
 /** The messages before a compaction that it keeps, and the system prompt, which every request has. */
 export function keptBy(message: JsonObject, before: readonly TreeRecord[]): readonly TreeRecord[] {
   const kept = new Set(Array.isArray(message.kept) ? message.kept : []);
-  return before.filter(({ name, part }) => part === 'lead' || kept.has(name.slice(name.indexOf(':') + 1)));
+  const isRoo = message.condenseId !== undefined || message.truncationId !== undefined;
+  const isSent = ({ record }: JsonObject): boolean =>
+    isObject(record) && record.condenseParent === undefined && record.truncationParent === undefined;
+  return before.filter(({ name, part, piece }) =>
+    isRoo ? isSent(piece.record ?? {}) : part === 'lead' || kept.has(name.slice(name.indexOf(':') + 1)),
+  );
 }
 
 interface Beside {
@@ -91,17 +99,47 @@ function readSession(value: JsonObject, { about: listed, placed }: Beside = {}) 
   return { id: own, lines: () => wrapLines(formatId, own, about, records), ...defined({ title, cwd }) };
 }
 
+/** The messages of a task with the counts, models and times of its calls, which other documents have. The k-th request has the k-th answer. */
+function withCalls(messages: readonly JsonObject[], documents: readonly Json[]): readonly JsonObject[] {
+  const shown = objectsIn(documents.find(Array.isArray));
+  const models = objectsIn(documents.find(isObject)?.model_usage);
+  const requests = shown.filter(({ say }) => say === 'api_req_started');
+  let number = 0;
+  return messages.map((message): JsonObject => {
+    const request = requests[number];
+    if (!request || isSummary(message)) return message;
+    const { ts } = request;
+    const timed: JsonObject = { ...(ts !== undefined && { ts }), ...message };
+    if (message.role !== 'assistant') return timed;
+    number += 1;
+    const model = models.findLast((one) => typeof one.ts === 'number' && typeof ts === 'number' && one.ts <= ts)?.model_id;
+    const modelInfo = request.modelInfo ?? (model === undefined ? {} : { id: model });
+    return { modelInfo, metrics: requestCounts(parseJson(stringAt(request, 'text') ?? '')), ...timed };
+  });
+}
+
+/** The counts of a request. Roo Code, which names the protocol, includes cached tokens in the input; Cline does not. */
+function requestCounts(request: Json | undefined): JsonObject {
+  if (!isObject(request) || request.tokensIn === undefined) return {};
+  const { tokensIn: input, tokensOut: outputTokens, cacheReads: cacheReadTokens = 0, cacheWrites: cacheWriteTokens = 0, apiProtocol } = request;
+  const parts = apiProtocol === undefined ? [input, cacheReadTokens, cacheWriteTokens] : [input];
+  const inputTokens = parts.every((part) => typeof part === 'number') ? parts.reduce((sum, part) => sum + part, 0) : input;
+  return { inputTokens, outputTokens: outputTokens ?? null, cacheReadTokens, cacheWriteTokens };
+}
+
 /** A task is named by its folder. Its messages have no ids. */
-function taskOf(messages: readonly JsonObject[], path: string) {
+function taskOf(messages: readonly JsonObject[], named: readonly JsonObject[], path: string) {
   const id = /([^/\\]+)[/\\][^/\\]+$/.exec(path)?.[1] ?? 'task';
-  const records = messages.map((message, at): Wrapped => ({ id: nameByContent(message, at), record: message, at: message.ts }));
+  const records = messages.map((message, at): Wrapped => ({ id: nameByContent(named[at] as JsonObject, at), record: message, at: message.ts }));
   return { id, lines: () => wrapLines(formatId, id, { sessionId: id }, records) };
 }
 
 const nameByContent = (message: JsonObject, at: number): string => `${at}-${digest(JSON.stringify(message))}`;
 
 const kindOf = (message: JsonObject): string | undefined => stringAt(message.metadata, 'kind');
-const isSummary = (message: JsonObject): boolean => kindOf(message) === 'compaction_summary' || message.isSummary === true;
+/** A summary, or the mark of Roo Code in the place of messages that it leaves out. */
+const isSummary = (message: JsonObject): boolean =>
+  kindOf(message) === 'compaction_summary' || message.isSummary === true || message.isTruncationMarker === true;
 const isShownOnly = (message: JsonObject): boolean => isObject(message.metadata) && message.metadata.displayOnly === true;
 
 /** The role of a message in its turn. */
@@ -111,7 +149,23 @@ export function roleInTurn(message: JsonObject): RecordRole {
   if (message.role === 'system') return 'lead';
   if (message.role === 'assistant') return 'answer';
   const blocks = readBlocks(message.content);
-  return blocks.length > 0 && blocks.every((block) => stringAt(block, 'type') === 'tool_result') ? 'result' : 'prompt';
+  return blocks.length > 0 && !typedIn(blocks).includes(true) ? 'result' : 'prompt';
+}
+
+const added = /^\s*(?:<environment_details>|\[TASK RESUMPTION\]|\[ERROR\] You did not use a tool)/;
+/** A result that an old model, which calls tools in its text, gets as text. What follows in the message belongs to it. */
+const resultHead = /^\[[\w-]+(?: for [^\n]*)?\] Result:/;
+const feedback = /<(?:feedback|user_message)>/;
+
+/** Of each block of a user's message, whether a person typed it. */
+function typedIn(blocks: readonly Json[]): readonly boolean[] {
+  let isResult = false;
+  return blocks.map((block) => {
+    const type = stringAt(block, 'type');
+    const text = stringAt(block, 'text') ?? JSON.stringify(block);
+    isResult ||= type === 'text' && resultHead.test(text);
+    return feedback.test(text) || (type !== 'tool_result' && !isResult && !added.test(text));
+  });
 }
 
 /** The names by which subagents find the calls that started them. */
@@ -135,10 +189,15 @@ export function readEntries(message: JsonObject): readonly Numbered[] {
   if (isShownOnly(message)) return [[0, failed(text())]];
   if (isSummary(message)) return [[0, summarized(text())]];
   if (message.role === 'system') return [[0, said('system', stringAt(message, 'content') ?? '')]];
-  if (message.role !== 'assistant') return blocks.map((block, at): Numbered => [at, fileOr(block, unframed(blockDraft(block, 'user')))]);
+  if (message.role !== 'assistant') {
+    const typed = typedIn(blocks);
+    return blocks.map((block, at): Numbered => [at, fileOr(block, unframed(blockDraft(block, 'user', typed[at] ? {} : { marks: ['meta'] })))]);
+  }
   const author = defined({ author: stringAt(message.modelInfo, 'id') ?? stringAt(message.modelInfo, 'modelId') });
+  // A fork repeats messages with their ids and times, and names no origin: its calls are found by both.
+  const call = typeof message.id === 'string' && typeof message.ts === 'number' ? { messageId: `${message.id} ${message.ts}` } : {};
   return withUsage(
-    blocks.map((block, at): Numbered => [at, blockDraft(block, 'assistant', author)]),
+    blocks.map((block, at): Numbered => [at, blockDraft(block, 'assistant', { ...author, ...call })]),
     // The input count includes the tokens read from the cache (3.0.65).
     countsIn(message.metrics),
   );
