@@ -184,6 +184,17 @@ describe('recorded calls', () => {
     });
   });
 
+  test('[B12] a committed box names no agent as a model', async () => {
+    const { client, agentTurnId, outputBoxId } = await begun();
+    await client.agent.write({ agentTurnId, cards: [said('done', { metadata: { role: 'assistant' } })] });
+    const { id } = await client.box.commit({ boxId: outputBoxId, parent: null });
+    expect((await client.request.list({ id })).requests.map(({ model }) => model)).toEqual([null]);
+    expect((await client.usage.calls({ id })).calls.map(({ model }) => model)).toEqual([null]);
+    // A box of that commit has the same cards.
+    const { cardIds } = await client.box.fromContext({ id });
+    expect(cardIds).toEqual((await client.box.get({ boxId: outputBoxId })).cardIds);
+  });
+
   test('[R6] a card that was changed in the database is found', async () => {
     const { client, chain, agentTurnId } = await begun();
     await client.agent.input({ agentTurnId });

@@ -17,7 +17,7 @@ export function entriesOfCards(cards: readonly CardLine[]): ParsedEntry[] {
     const drafts = draftEntries(card, type, carried);
     const kept = card.metadata.entry_result;
     return drafts.map((draft, index): ParsedEntry => {
-      const marks = [...(draft.marks ?? []), ...marksOf(card.metadata)];
+      const marks = [...(draft.marks ?? []), ...marksOf(card.metadata), ...(writtenByAgent(card) ? ['agent'] : [])];
       return {
         key: (card.entryKeys?.[index] ?? `${card.cardId}.${index}`) as EntryKey,
         ...draft,
@@ -52,6 +52,9 @@ const plain = (role: Role, kind: Kind, text: string): UnplacedEntry => ({ role, 
 
 const marksOf = (metadata: JsonObject): string[] =>
   Array.isArray(metadata.marks) ? metadata.marks.filter((mark): mark is string => typeof mark === 'string') : [];
+
+/** Whether an agent wrote the card in a turn. Then its author is no model. */
+const writtenByAgent = ({ metadata }: CardLine): boolean => metadata.agent_turn_id !== undefined && !marksOf(metadata).includes('agent');
 
 const readRole = (metadata: JsonObject, type: string): Role =>
   roles.find((role) => role === metadata.role) ?? (type === 'tool.result' ? 'tool' : 'user');
