@@ -2,9 +2,15 @@ import type { Timestamp } from '../base/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 
 /** The connection to a hub's project. Calls throw UNAVAILABLE if the hub does not answer, UNAUTHORIZED if the token does not allow the call. */
+export interface Greeting {
+  readonly id: string;
+  readonly seq: number;
+  readonly database?: number | undefined;
+}
+
 export interface Hub {
-  /** The id of the hub's project and the number of its newest item. */
-  hello(): Promise<{ readonly id: string; readonly seq: number }>;
+  /** The id of the hub's project, the number of its newest item, and a number for its database: another one after a restore. */
+  hello(): Promise<Greeting>;
   /** The indexes, in both lists, of items and objects that the hub does not hold. */
   lack(
     items: readonly (readonly [kind: string, key: string, digest: string])[],
@@ -89,14 +95,14 @@ export type HubRole = 'reader' | 'reviewer' | 'writer' | 'admin' | 'pusher';
 
 export interface ManagedHub extends Hub {
   /** `people`: the others who are connected now. */
-  hello(): Promise<{
-    readonly id: string;
-    readonly seq: number;
-    readonly role: HubRole;
-    readonly name: string;
-    readonly retention: number | null;
-    readonly people: readonly string[];
-  }>;
+  hello(): Promise<
+    Greeting & {
+      readonly role: HubRole;
+      readonly name: string;
+      readonly retention: number | null;
+      readonly people: readonly string[];
+    }
+  >;
   /** Creates the project if it does not exist. */
   create(): Promise<void>;
   /** Sets how many days contents stay after their arrival; null means forever. */

@@ -1,5 +1,6 @@
 import type { WriteChain } from '../chain/index.js';
 import { readProgress, setProgress } from '../store/index.js';
+import type { Greeting } from './hub.js';
 import type { SentItem } from './rows.js';
 
 /** The state of the exchange with a hub: for each item the digest that both sides hold, and the last item read from the hub's list. */
@@ -9,6 +10,7 @@ export type Known = ReturnType<typeof openKnown>;
 export function openKnown(chain: WriteChain, hub: string) {
   const { db, project } = chain;
   const progress = `team ${hub}`;
+  const inDatabase = `${progress} database`;
   const get = <T>(column: 'digest' | 'row', kind: string, key: string): T | undefined =>
     db.value<T>(`SELECT ${column} FROM teamItem WHERE project = ? AND hub = ? AND kind = ? AND key = ?`, project, hub, kind, key) ?? undefined;
   return {
@@ -24,10 +26,15 @@ export function openKnown(chain: WriteChain, hub: string) {
     /** The number of the last item that was read from the hub's list. */
     pulled: (): number => readProgress(chain, progress),
     setPulled: (seq: number): void => setProgress(chain, progress, seq),
-    /** Forgets the whole state. Call it if the hub was replaced, or restored from an older backup. */
-    forget: (): void => {
-      db.run('DELETE FROM teamItem WHERE project = ? AND hub = ?', project, hub);
-      db.run('DELETE FROM progress WHERE project = ? AND name = ?', project, progress);
+    /** Forgets the whole state if the hub was restored from a backup: what it lost is sent again, and what took its places is read. */
+    meet: ({ seq, database = 0 }: Pick<Greeting, 'seq' | 'database'>): void => {
+      const before = readProgress(chain, inDatabase);
+      const isNew = database > 0 && database !== before;
+      if ((isNew && before > 0) || seq < readProgress(chain, progress)) {
+        db.run('DELETE FROM teamItem WHERE project = ? AND hub = ?', project, hub);
+        setProgress(chain, progress, 0);
+      }
+      if (isNew) setProgress(chain, inDatabase, database);
     },
   };
 }

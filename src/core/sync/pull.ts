@@ -46,9 +46,9 @@ export const itemKey = (kind: string, body: JsonObject): string => nameIn(findRu
  * @throws the errors of the hub; UNAVAILABLE if its list of items makes no progress.
  */
 export async function pull(chain: WriteChain, hub: Hub, { onDemand = false, place }: PullOptions = {}): Promise<Pulled> {
-  const { id, seq } = await hub.hello();
+  const { id, ...found } = await hub.hello();
   const known = openKnown(chain, id);
-  if (seq < known.pulled()) known.forget();
+  known.meet(found);
   const rows = openRows(chain);
   const work: Pull = {
     chain,

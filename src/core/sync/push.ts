@@ -62,9 +62,9 @@ interface PushOptions {
  * @throws the errors of the hub; CORRUPT if an object does not match its hash.
  */
 export async function push(chain: WriteChain, hub: Hub, { leaves, partSize = partBytes }: PushOptions = {}): Promise<Pushed> {
-  const { id, seq } = await hub.hello();
+  const { id, ...found } = await hub.hello();
   const known = openKnown(chain, id);
-  if (seq < known.pulled()) known.forget();
+  known.meet(found);
   const rows = openRows(chain);
   const total = { items: {} as Record<string, number>, objects: 0, bytes: 0, sent: 0 };
   /** The items that the hub refused, by kind and key. */

@@ -93,6 +93,8 @@ interface AuditNote {
 export interface HubDatabase {
   readonly all: Kysely<Tables>;
   inProject<T>(project: number, work: (tx: InProject) => Promise<T>, options?: ProjectWork<T>): Promise<T>;
+  /** A number for the database: a backup that is restored lies in another one. Undefined if the server does not say. */
+  readonly mark: number | undefined;
   pool(): PoolUse;
   close(): Promise<void>;
 }
@@ -112,7 +114,7 @@ export async function openHubDatabase(url: string, given: Partial<typeof usual> 
     keepAlive: true,
   });
   const all = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: guarded(pool) }) });
-  const database: HubDatabase = {
+  const database: Omit<HubDatabase, 'mark'> = {
     all,
     inProject: (project, work, { isRead = false, note } = {}) =>
       all.connection().execute(async (connection) => {
@@ -133,13 +135,20 @@ export async function openHubDatabase(url: string, given: Partial<typeof usual> 
   try {
     await prepare(url, limits);
     await proveUsable(database);
+    return { ...database, mark: await markOf(all) };
   } catch (error) {
     await all.destroy();
     const { message } = (error as Error).cause instanceof Error ? ((error as Error).cause as Error) : (error as Error);
     const problem = `The hub's database cannot be used: ${message}. Check --database and the rights of its user.`;
     throw unavailable(problem, { reason: message }, { cause: error });
   }
-  return database;
+}
+
+async function markOf(all: Kysely<Tables>): Promise<number | undefined> {
+  const about = sql<{ mark: string }>`SELECT left(md5(system_identifier || ' ' || oid), 12) AS mark
+    FROM pg_control_system(), pg_database WHERE datname = current_database()`;
+  const { rows } = await about.execute(all).catch(() => ({ rows: [] }));
+  return rows[0] && Number.parseInt(rows[0].mark, 16);
 }
 
 /** Brings the schema up to date over connections of its own, because a step may take longer than a call. */
@@ -205,7 +214,7 @@ const lost = new WeakSet<object>();
 const isLost = (error: unknown): boolean => error instanceof StemmaError && lost.has(error);
 
 /** Checks that the database accepts work on a project, which runs under a separate database role. @throws the error of the database. */
-export async function proveUsable({ inProject }: HubDatabase): Promise<void> {
+export async function proveUsable({ inProject }: Pick<HubDatabase, 'inProject'>): Promise<void> {
   await inProject(0, (tx) => tx.selectFrom('item').select('seq').limit(1).execute(), { isRead: true });
 }
 

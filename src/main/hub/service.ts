@@ -91,6 +91,7 @@ const sync = {
       result: {
         id: project.id,
         seq: await newestSeq(tx),
+        database: context.database.mark,
         role: context.holder.role,
         name: context.holder.name,
         retention: project.retention,

@@ -83,7 +83,15 @@ const retention = project.extend({ days: z.number().int().min(1).max(36_500).nul
 export const hubContract = {
   sync: {
     hello: onProject({}).output(
-      z.object({ id: projectId, seq, role, name: named, retention: seq.nullable().default(null), people: list(named).default([]) }),
+      z.object({
+        id: projectId,
+        seq,
+        database: seq.optional(),
+        role,
+        name: named,
+        retention: seq.nullable().default(null),
+        people: list(named).default([]),
+      }),
     ),
     lack: onProject({ items: list(z.tuple([kind, key, hash]), maxAsked), objects: list(hash, 4 * maxAsked) }).output(
       z.object({ items: list(no), objects: list(no) }),

@@ -113,6 +113,25 @@ describe('running a hub', () => {
     await pull(fresh, remote);
     expect(digestsOf(fresh)).toEqual(digestsOf(mine));
   });
+
+  test('[E16] a restored hub that others have pushed to since gets again what it lost', async () => {
+    const mine = emptyChain();
+    commitText(mine, 'before the backup');
+    await push(mine, await hub.project('since'));
+    const restored = hub.databaseUrl.replace(/[^/]*$/, 'since');
+    await onServer(`CREATE DATABASE since TEMPLATE ${hub.databaseUrl.split('/').at(-1)}`);
+    commitText(mine, 'after the backup');
+    await push(mine, await hub.project('since'));
+    const remote = hubAt({ hub: await second(restored, { kind: 'folder', dir: hub.objectsDir }), project: 'since', token: hub.admin });
+    const others = emptyChain();
+    commitText(others, 'after the restore');
+    await push(others, remote);
+    await push(mine, remote);
+    await pull(mine, remote);
+    await pull(others, remote);
+    expect(digestsOf(mine)).toHaveLength(3);
+    expect(digestsOf(others)).toEqual(digestsOf(mine));
+  });
 });
 
 test('[E25] a built-in database that does not start says why', { tags: 'long' }, async () => {
