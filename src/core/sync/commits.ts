@@ -1,6 +1,16 @@
 import { refOfHash } from '../artifacts/index.js';
-import { type ArtifactNo, type CommitSeq, conflict, corrupt, type Json, notFound, present, toTimestamp } from '../base/index.js';
-import { addCommit, type ContextRow, commitAt, digestCommit, type ReadChain, readOutline, rememberAll, type WriteChain } from '../chain/index.js';
+import { type ArtifactNo, type CommitSeq, conflict, corrupt, type Json, notFound, orUndefined, present, toTimestamp } from '../base/index.js';
+import {
+  addCommit,
+  type ContextRow,
+  commitAt,
+  digestCommit,
+  noteGrowth,
+  type ReadChain,
+  readOutline,
+  rememberAll,
+  type WriteChain,
+} from '../chain/index.js';
 import { findFormat, recordOfKey } from '../formats/index.js';
 import type { RowFinder, SentItem } from './rows.js';
 
@@ -32,7 +42,10 @@ export function storeCommit(chain: WriteChain, places: RowFinder, { key, body }:
     ...present({ principal, machine, sessionId, ticketId, threadId, summary }),
     ...{ messageCount, tokenCount, errors, entries, forked: commit.forked === 1, createdAt: toTimestamp(commit.createdAt) },
   });
-  if (isHere) rememberRecords(chain, [row]);
+  if (isHere) {
+    rememberRecords(chain, [row]);
+    noteParts(chain, [row.seq]);
+  }
   return row.seq;
 }
 
@@ -88,6 +101,15 @@ export const rememberRecords = (chain: WriteChain, commits: readonly Pick<Contex
       .filter(({ format }) => findFormat(format))
       .map((commit) => ({ seq: commit.seq, records: new Set(readOutline(chain, commit).entries.map(({ key }) => recordOfKey(key))) })),
   );
+
+/** Notes the commits that go on with the turn before them. That a file was imported within a turn is not sent: it follows from the contents. */
+export function noteParts(chain: WriteChain, commits: readonly CommitSeq[]): void {
+  for (const seq of commits) {
+    const row = commitAt(chain, seq);
+    // Contents before this one may be missing.
+    if (!row.forked && findFormat(row.format)) orUndefined(() => noteGrowth(chain, row));
+  }
+}
 
 function required(places: RowFinder, table: string, name: Json): number | null {
   if (name === null) return null;

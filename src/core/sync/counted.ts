@@ -4,6 +4,7 @@ import type { ArtifactNo, CommitSeq } from '../base/index.js';
 import type { WriteChain } from '../chain/index.js';
 import { readDerivedProgress, setDerivedProgress } from '../store/index.js';
 import { countCalls, prepareUsage } from '../usage/index.js';
+import { noteParts } from './commits.js';
 import type { Hub } from './hub.js';
 import { fetchObjectsOf } from './on-demand.js';
 
@@ -31,6 +32,7 @@ export async function countOnHub(chain: WriteChain, hub: Hub, free: (bytes: numb
     const ofSession = 'SELECT seq FROM commits WHERE +project = ? AND sessionId IS ? AND seq > ? ORDER BY seq';
     const commits = db.rows<[CommitSeq]>(ofSession, project, session, from).flat();
     db.transaction(() => {
+      noteParts(chain, commits);
       countCalls(chain, commits);
       countTools(chain, commits);
     });

@@ -7,9 +7,11 @@ import { namedFile } from '../../../src/core/files/index.js';
 import { importGrowth } from '../../../src/core/follow/index.js';
 import { listSources } from '../../../src/core/import/index.js';
 import { listSessions } from '../../../src/core/sessions/index.js';
+import { pull, push } from '../../../src/core/sync/index.js';
 import { answer, call, prompt, result } from '../../support/claude-lines.js';
 import { usageCalls } from '../../support/counted.js';
 import { reply, usage } from '../../support/counted-lines.js';
+import { fakeHub } from '../../support/fake-hub.js';
 import { bytesOfFile, importInto, said } from '../../support/imports.js';
 import { emptyChain, scratch } from '../../support/project.js';
 import { filesBelow, root } from '../../support/source.js';
@@ -35,7 +37,9 @@ function seen(chain: WriteChain) {
 }
 
 /** What is seen after imports of beginnings of a file, and then of the whole file. */
-function after(path: string, whole: Buffer, cuts: readonly number[]) {
+const after = (path: string, whole: Buffer, cuts: readonly number[]) => seen(grown(path, whole, cuts));
+
+function grown(path: string, whole: Buffer, cuts: readonly number[]): WriteChain {
   const chain = emptyChain();
   const at = join(scratch(), path.split('/').slice(-3).join('/'));
   mkdirSync(dirname(at), { recursive: true });
@@ -43,7 +47,7 @@ function after(path: string, whole: Buffer, cuts: readonly number[]) {
     writeFileSync(at, whole.subarray(0, cut));
     importInto(chain, at);
   }
-  return seen(chain);
+  return chain;
 }
 
 /** Where each line of a file ends. */
@@ -332,3 +336,27 @@ test('[N30] in pi, a shell command after a turn begins none when it is imported 
   expect(expected.sessions.join()).toContain('1 turns');
   for (const end of endsOf(whole)) expect(after('pi/sessions/2026.jsonl', whole, [end])).toEqual(expected);
 });
+
+test.each(['api-errors', 'codex-stripped-reasoning-tools', 'copilot-nul'])(
+  '[N30, E1] a clone has the turns and calls of %s, which grew',
+  async (name) => {
+    const [path = ''] = filesBelow(`${cases}/${name}`, (one) => one.endsWith('.jsonl'));
+    const whole = readFileSync(join(root, path));
+    const ends = endsOf(whole);
+    const [mine, clone, hub] = [
+      grown(
+        path,
+        whole,
+        [1, 2].map((at) => ends[Math.floor((ends.length * at) / 3)] as number),
+      ),
+      emptyChain(),
+      fakeHub(),
+    ];
+    await push(mine, hub);
+    await pull(clone, hub);
+  // The first question counts what was pulled.
+  usageCalls(clone, {});
+    expect(seen(clone)).toEqual(seen(mine));
+    expect(seen(clone).sessions).toEqual(after(path, whole, []).sessions);
+  },
+);
