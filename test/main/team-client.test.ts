@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import type { StemmaError } from '../../src/core/base/index.js';
 import { hubClient, openLogins } from '../../src/main/team/index.js';
 import { scratch } from '../support/project.js';
 
@@ -77,6 +78,24 @@ test('[E53] a hub sends no client to another address, and lets none wait for an 
     .sync.hello({ project: 'p' })
     .catch(() => 'refused');
   expect(await Promise.race([call, new Promise((resolve) => setTimeout(resolve, 20_000, 'waits').unref())])).toBe('refused');
+});
+
+test('an answer with another status is said with it, and with what to do', async () => {
+  const says = async (status: number, body = '<h1>nginx</h1>'): Promise<unknown> => {
+    const head = { 'content-type': body.startsWith('<') ? 'text/html' : 'application/json' };
+    const hub = await answering((request, answer) => void request.resume().on('end', () => answer.writeHead(status, head).end(body)));
+    return hubClient({ hub, token: 'stm_x' })
+      .sync.hello({ project: 'p' })
+      .catch(({ code, message }: StemmaError) => `${code} ${message.replace(hub, 'HUB')}`);
+  };
+  expect(await says(413)).toBe(
+    'UNAVAILABLE The hub HUB answers with status 413 (Payload Too Large). A proxy before the hub takes no call of this size: let it take 64 MB.',
+  );
+  expect(await says(502)).toBe('UNAVAILABLE The hub HUB answers with status 502 (Bad Gateway). Try again later: what has arrived stays.');
+  expect(await says(403)).toBe('UNAVAILABLE The hub HUB answers with status 403 (Forbidden). Check its address.');
+  expect(await says(200, 'null')).toBe('UNAVAILABLE The hub HUB answers with something that is no answer of a hub. Check its address.');
+  const call = hubClient({ hub: 'http://127.0.0.1:9', token: 'stm_x' }).sync.hello({ project: 'p' });
+  await expect(call).rejects.toMatchObject({ message: expect.stringContaining('does not answer: bad port') });
 });
 
 test('[E53] an answer of many values or levels is refused before it is parsed', { tags: 'long' }, async () => {

@@ -3,7 +3,7 @@ import { createORPCClient, ORPCError } from '@orpc/client';
 import { RPCLink } from '@orpc/client/fetch';
 import type { ContractRouterClient } from '@orpc/contract';
 import type { z } from 'zod';
-import { errorCodes, StemmaError } from '../../core/base/index.js';
+import { errorCodes, StemmaError, stringAt } from '../../core/base/index.js';
 import { type HubAddress, type ManagedHub, unpackTexts } from '../../core/sync/index.js';
 import { excessIn, readWithin } from './bounded.js';
 import type { Logins } from './logins.js';
@@ -88,7 +88,10 @@ function asError(hub: string, error: unknown): StemmaError {
   const code = error instanceof ORPCError ? errorCodes.find((each) => each === error.code) : undefined;
   if (error instanceof ORPCError && code !== undefined)
     return new StemmaError(code, named(hub, error.message), { hub, ...(code === 'UNAUTHORIZED' && { field: 'token' }) });
-  const reason = (error as { cause?: { code?: string } }).cause?.code ?? (error as Error).message;
+  if (error instanceof ORPCError)
+    return new StemmaError('UNAVAILABLE', answeredWith(hub, error), { hub, reason: `status ${error.status}` }, { cause: error });
+  const { message } = error as Error;
+  const reason = stringAt(cause, 'code') ?? (message === 'fetch failed' ? stringAt(cause, 'message') : undefined) ?? message;
   return new StemmaError('UNAVAILABLE', unreachable(hub, reason), { hub, reason }, { cause: error });
 }
 
@@ -96,10 +99,23 @@ function asError(hub: string, error: unknown): StemmaError {
 const named = (hub: string, message: string): string =>
   /^The hub /.test(message) ? message.replace('The hub', `The hub ${hub}`) : `The hub ${hub} answers: ${message}`;
 
+/** An answer with an unusual status. Often a proxy before the hub gave it, so its text says nothing. */
+function answeredWith(hub: string, { status, message }: ORPCError<string, unknown>): string {
+  const advice =
+    status === 413
+      ? 'A proxy before the hub takes no call of this size: let it take 64 MB.'
+      : status === 429 || status >= 500
+        ? 'Try again later: what has arrived stays.'
+        : 'Check its address.';
+  return `The hub ${hub} answers with status ${status} (${message.slice(0, 200)}). ${advice}`;
+}
+
 /** Explains why the hub did not answer, and what to do. */
 function unreachable(hub: string, reason: string): string {
   if (/CERT|SIGNATURE|ISSUER/.test(reason))
     return `This machine does not trust the certificate of the hub ${hub} (${reason}). Ask who runs the hub, or name its authority in NODE_EXTRA_CA_CERTS.`;
+  if (/^(?:Invalid RPC|Cannot parse) response/.test(reason))
+    return `The hub ${hub} answers with something that is no answer of a hub. Check its address.`;
   const other = hub.startsWith('https') ? 'http' : 'https';
   if (reason === 'UND_ERR_SOCKET' || reason === 'ECONNRESET')
     return `The hub ${hub} ended the connection before it answered. Try again: what has arrived stays. If it never answers, check whether its address begins with ${other}://.`;

@@ -354,8 +354,8 @@ test.each(['api-errors', 'codex-stripped-reasoning-tools', 'copilot-nul'])(
     ];
     await push(mine, hub);
     await pull(clone, hub);
-  // The first question counts what was pulled.
-  usageCalls(clone, {});
+    // The first question counts what was pulled.
+    usageCalls(clone, {});
     expect(seen(clone)).toEqual(seen(mine));
     expect(seen(clone).sessions).toEqual(after(path, whole, []).sessions);
   },
