@@ -193,7 +193,7 @@ export const spaceContract = {
     { method: 'POST', path: '/spaces/{spaceId}/read', description: 'Records what a human has read in a space. The mark never moves backward.' },
     {
       spaceId,
-      entityId: entityId.optional().describe('The human. The default is the first one in the space.'),
+      entityId: entityId.optional().describe('The human. The default is the only one in the space.'),
       lastMessageId: id.describe('The newest message that was read.'),
     },
   ).returns({ membership, unread: count, dividerBefore: id.nullable() }),

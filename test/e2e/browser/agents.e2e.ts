@@ -215,6 +215,29 @@ test('[W64, W73] a reply ends a wait in a space, and an agent gets goals, memori
   expect(met).toEqual([]);
 });
 
+test('[W64] a space opens at its first unread message, and counts for its own person', async ({ page, shared }) => {
+  const { dir, call } = await agentsWindow(page, shared);
+  const [me, sarah, ada] = await Promise.all(
+    (['Me', 'Sarah', 'Ada'] as const).map((name) => call('space.addEntity', { name, type: name === 'Ada' ? 'agent' : 'human' })),
+  );
+  const [alpha, beta] = await Promise.all([
+    call('space.create', { name: 'Alpha', members: [me?.entityId, ada?.entityId] }),
+    call('space.create', { name: 'Beta', members: [sarah?.entityId, ada?.entityId] }),
+  ]);
+  const post = (space: typeof alpha, sender: typeof me, text: string) =>
+    call('space.post', { spaceId: space.spaceId, senderId: sender?.entityId, text });
+  await post(alpha, me, 'My own words');
+  for (let number = 1; number <= 30; number++) await Promise.all([alpha, beta].map((space) => post(space, ada, `Answer ${number}`)));
+  await page.goto(page.url().replace(/#.*/, `#/timeline?project=${encodeURIComponent(dir)}&space=${alpha.spaceId}`));
+  await page.reload();
+  const chat = page.getByRole('region', { name: 'Messages', exact: true });
+  await expect(chat.getByText('Answer 1', { exact: true })).toBeInViewport();
+  await expect(chat.getByText('New', { exact: true })).toBeInViewport();
+  await expect(chat.getByText('Answer 30')).not.toBeInViewport();
+  await expect(page.getByRole('navigation', { name: 'Spaces' }).getByRole('button', { name: /^Beta/ })).toContainText('30 messages');
+  await expect(page.getByTitle('30 unread')).toBeVisible();
+});
+
 test('[W65][W67] a composition goes to a model, and a commit gets tags and a retention', { tag: '@long' }, async ({ page, machine }) => {
   const met = complaints(page);
   const server = await modelServer((response) => stream(response, messageEvents({ text: 'It was the time zone.' })));

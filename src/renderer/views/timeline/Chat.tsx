@@ -12,8 +12,8 @@ interface ChatProps {
   readonly list: MessageList;
   /** The entity whose messages are shown on the right. */
   readonly selfId: string | undefined;
-  /** Messages after this one are new; null: all are new; undefined: no divider. */
-  readonly dividerAfter: string | null | undefined;
+  /** The first new message. */
+  readonly dividerBefore?: string | undefined;
   readonly pointed: string | undefined;
   readonly onPoint: (messageId: string | undefined) => void;
   readonly onOpen?: (messageId: string) => void;
@@ -28,15 +28,15 @@ interface ChatProps {
 }
 
 /** Messages as a chat, with long silences and new messages marked. */
-export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, notes, nameOf, onReply, onLatest, onWhole }: ChatProps) {
+export function Chat({ list, selfId, dividerBefore, pointed, onPoint, onOpen, notes, nameOf, onReply, onLatest, onWhole }: ChatProps) {
   const { count } = list;
   const { scroller, virtual } = useVirtualRows(count, 72, { overscan: 8 });
-  const unreadFrom = dividerAfter === undefined ? -1 : dividerAfter === null ? 0 : list.placeOf(dividerAfter) + 1;
+  const unreadFrom = dividerBefore === undefined ? -1 : list.placeOf(dividerBefore);
   const isOpened = useRef(false);
   // The chat opens at the first new message. Later, the newest message scrolls into view.
   useEffect(() => {
     if (count === 0) return;
-    if (!isOpened.current && unreadFrom > 0 && unreadFrom < count) virtual.scrollToIndex(unreadFrom, { align: 'start' });
+    if (!isOpened.current && unreadFrom >= 0) virtual.scrollToIndex(unreadFrom, { align: 'start' });
     else virtual.scrollToIndex(count - 1, { align: 'end' });
     isOpened.current = true;
   }, [count, unreadFrom, virtual]);
@@ -67,7 +67,7 @@ export function Chat({ list, selfId, dividerAfter, pointed, onPoint, onOpen, not
           return (
             <>
               {shown && shown.gap > 0 && <p className="chat-gap row muted">{silence(shown.gap)} later</p>}
-              {unreadFrom > 0 && index === unreadFrom && <p className="chat-unread row">New</p>}
+              {index === unreadFrom && <p className="chat-unread row">New</p>}
               {shown ? (
                 <ChatMessage
                   onOpen={onOpen}

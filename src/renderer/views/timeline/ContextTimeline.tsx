@@ -50,7 +50,6 @@ function Transcript({ project, commit, input, rendered, total }: TranscriptData 
         <Chat
           list={list}
           selfId={input.identity.entityId}
-          dividerAfter={undefined}
           pointed={pointed}
           onPoint={setPointed}
           onOpen={(id) => go({ view: 'context', entry: id.slice('msg-'.length) as never })}

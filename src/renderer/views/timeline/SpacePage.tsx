@@ -6,7 +6,7 @@ import { useEvery, useKeptQuery } from '../../state';
 import { Beside } from './Beside';
 import { Chat } from './Chat';
 import { makeList } from './lines';
-import { loadSpace, type SpaceData } from './space';
+import { firstUnread, loadSpace, readerOf, type SpaceData } from './space';
 import { Writer } from './Writer';
 
 interface SpacePageProps {
@@ -20,8 +20,7 @@ interface SpacePageProps {
 
 /** A space as chat, and the timeline that one of its agents reads. */
 export function SpacePage({ project, space, round, onChange, known }: SpacePageProps) {
-  // This window reads and writes as the first person of the space.
-  const person = space.members.find(({ type }) => type === 'human')?.entityId;
+  const person = readerOf(space);
   const [pointed, setPointed] = useState<string>();
   const [replyTo, setReplyTo] = useState<TimelineMessage>();
   const nameOf = (id: string): string => known.find(({ entityId }) => entityId === id)?.name ?? id;
@@ -30,7 +29,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   const data = query.status === 'done' ? query.data : undefined;
   useOpenRuns(space, data, onChange);
   const list = useMemo(() => makeList(data?.messages ?? []), [data]);
-  const { dividerAfter, readAll } = useReadMark(space.spaceId, person, data);
+  const { dividerBefore, readAll } = useReadMark(space.spaceId, person, data);
   return (
     <>
       <div className="stack shrinks">
@@ -44,7 +43,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
               <Chat
                 {...{ list, pointed, notes, nameOf }}
                 selfId={undefined}
-                dividerAfter={person === undefined ? undefined : dividerAfter}
+                dividerBefore={dividerBefore}
                 onPoint={setPointed}
                 onReply={setReplyTo}
                 onLatest={readAll}
@@ -59,7 +58,7 @@ export function SpacePage({ project, space, round, onChange, known }: SpacePageP
   );
 }
 
-/** The last message read before the space was opened, and a function that marks all as read, which happens when the newest is seen. */
+/** The first message that was unread when the space was opened, and a function that marks all as read, when the newest is seen. */
 function useReadMark(spaceId: string, person: string | undefined, data: SpaceData | undefined) {
   const newest = data?.messages.at(-1)?.id;
   const mark = data?.memberships.find(({ entityId }) => entityId === person)?.lastSeenMessageId;
@@ -71,7 +70,9 @@ function useReadMark(spaceId: string, person: string | undefined, data: SpaceDat
     if (person && newest && newest !== mark && mark !== undefined)
       void api.space.read({ spaceId, entityId: person, lastMessageId: newest }).catch(() => undefined);
   }, [person, newest, mark, spaceId]);
-  return { dividerAfter: first === undefined ? mark : first, readAll };
+  const opened = first === undefined ? mark : first;
+  const isKnown = person !== undefined && data !== undefined && opened !== undefined;
+  return { dividerBefore: isKnown ? firstUnread(data.messages, opened, person) : undefined, readAll };
 }
 
 /** Milliseconds between two checks of the open runs of a space. */

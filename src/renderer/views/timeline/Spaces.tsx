@@ -4,6 +4,7 @@ import type { Entity, EntityType, Space } from '../../../core/contract/index.js'
 import { api } from '../../client';
 import { Button, DamagedMark, IconButton, Input, notifyProblem, Select, Sheet, say } from '../../parts';
 import { AnswerMemory, go, useKeptQuery, useProject, useRounds, useTask } from '../../state';
+import { readerOf } from './space';
 
 /** The address of the selected context, in place of a space. */
 const selectedContext = 'context';
@@ -83,10 +84,11 @@ export function useSpaces(project: string) {
     `${project} spaces ${round}`,
     async () => {
       const [spaces, entities] = await Promise.all([api.space.list({}), api.space.entities({})]);
-      const me = entities.find((entity) => entity.type === 'human');
-      const mine = me ? await api.space.list({ entityId: me.entityId }) : [];
-      const unread = new Map(mine.map((one) => [one.spaceId, one.unread]));
-      return { spaces: spaces.map((one) => ({ ...one, unread: unread.get(one.spaceId) ?? 0 })), entities };
+      const readers = [...new Set(spaces.flatMap((space) => readerOf(space) ?? []))];
+      const lists = await Promise.all(readers.map((entityId) => api.space.list({ entityId })));
+      const unreadOf = (space: Space): number =>
+        lists[readers.indexOf(readerOf(space) ?? '')]?.find((one) => one.spaceId === space.spaceId)?.unread ?? 0;
+      return { spaces: spaces.map((space) => ({ ...space, unread: unreadOf(space) })), entities };
     },
     lists,
   );

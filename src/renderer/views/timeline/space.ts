@@ -74,6 +74,13 @@ export function notesOf(messages: readonly SpaceMessage[], waits: readonly Messa
   );
 }
 
+/** The first person of a space, as whom this window reads it. */
+export const readerOf = ({ members }: Pick<Space, 'members'>): string | undefined => members.find(({ type }) => type === 'human')?.entityId;
+
+/** The first message of others after a mark. Without a mark, none was read. */
+export const firstUnread = (messages: readonly TimelineMessage[], mark: string | null, reader: string): string | undefined =>
+  messages.slice(messages.findIndex(({ id }) => id === mark) + 1).find(({ sender }) => sender?.id !== reader)?.id;
+
 /** A wait in words. */
 export function waitText(wait: MessageWait, nameOf: (id: string) => string, clock: (at: string) => string): string {
   const who = wait.for === null ? 'a reply' : nameOf(wait.for);
