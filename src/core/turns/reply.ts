@@ -5,7 +5,7 @@ import type { WritableEntry } from '../formats/index.js';
 import { type OwnCall, ownBody, printOf, unknownUsage } from '../requests/index.js';
 import { type ModelProvider, type ModelRequest, mergedCost, mergedTokens, type ReplyPiece, recordedPieces } from './providers.js';
 import type { Questions } from './questions.js';
-import { type ModelQuestion, questionOf } from './request.js';
+import { type ModelQuestion, questionOf, questionTo } from './request.js';
 
 /** A piece of a reply for display, without its sample number. */
 export type Said = Omit<ReplyPart, 'sample'>;
@@ -69,7 +69,7 @@ export async function* asked<Part>(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Part, TurnReply> {
   const { provider } = asking;
-  const question = questionOf(chain, { ...asking, wire: provider.wire });
+  const question = await questionTo(chain, provider, asking);
   const answers = answersIn(asking.recording);
   const entries: EntryDraft[] = [...(asking.given ?? [])];
   const calls: OwnCall[] = [];

@@ -3,6 +3,7 @@ import type { ContextRow, ReadChain } from '../chain/index.js';
 import { requestBody } from '../composer/index.js';
 import type { ComposedMessage, RequestEdits, TurnRequest, Wire } from '../contract/index.js';
 import { getRequest, type LayerText, listRequests, type OwnQuestion, type TextChange, wireOf, wordsOf } from '../requests/index.js';
+import type { ModelProvider } from './providers.js';
 import { settingMembers, settingNames } from './settings.js';
 
 /** A request to a model: the context `base`, with the system prompt, tools and settings of a recorded call. */
@@ -25,13 +26,22 @@ export interface ModelQuestion {
 
 const defaultModel = 'claude-sonnet-4-5';
 
+/** The request to a provider. Without a model, the recorded one answers if it is of this kind or offered, else the first that is offered. */
+export async function questionTo(chain: ReadChain, provider: ModelProvider, asked: Omit<ModelQuestion, 'wire'>) {
+  const recorded = asked.row && recordedParts(chain, asked.row);
+  const isKnown = asked.model !== undefined || (recorded?.model && recorded.wire === provider.wire);
+  const offered = isKnown ? [] : (await provider.models()).models;
+  const model = asked.model ?? (offered.includes(recorded?.model ?? '') ? recorded?.model : offered[0]);
+  return questionOf(chain, { ...asked, wire: provider.wire, model }, recorded);
+}
+
 /** Builds the request around the messages from the turn's first call, converted to the wire format, with the changes. */
 export function questionOf(
   chain: ReadChain,
   { row, base, wire: asked, model, edited, request: changed, composed, parameters }: ModelQuestion,
+  recorded = row && recordedParts(chain, row),
 ): OwnQuestion & { readonly model: string } {
   const request = composed ? { ...changed, system: composed.map(({ text }) => text) } : changed;
-  const recorded = row && recordedParts(chain, row);
   const wire = asked ?? recorded?.wire ?? 'anthropic';
   const named = model ?? (recorded?.model || defaultModel);
   const own = recorded?.wire === wire ? recorded : undefined;

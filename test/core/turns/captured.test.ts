@@ -110,7 +110,8 @@ describe('[R1] rerun of a turn whose call was recorded on the wire', () => {
     const { result } = await drained(rerunTurn(chain, { turnId: turn.id, provider: 'openai' }, [scripted('openai', [again])]));
     const [call] = listRequests(chain, { id: result.commits[0] as Commit['id'] });
     expect(getRequest(chain, call?.requestId ?? '').body).toEqual({
-      model: provider === 'gemini' ? 'gemini-test' : 'gpt-test',
+      // The server of another kind does not offer the recorded model.
+      model: 'm',
       temperature: 0.5,
       messages: [
         { role: 'system', content: 'You help.' },

@@ -251,6 +251,14 @@ describe('asking from a context', () => {
     expect(provider.asked[1]?.body.system).toMatchObject([{ text: 'Answer in one sentence.' }]);
   });
 
+  test('without a recorded model, the first model of the provider answers', async () => {
+    const chain = emptyChain();
+    const provider = scripted('openai', [{ kind: 'text', delta: 'yes' }]);
+    for (const id of [null, working(chain).second.id]) await run(askContext(chain, { id, text: why, provider: 'openai' }, [provider]));
+    await run(askContext(chain, { id: null, text: why, provider: 'openai', model: 'other' }, [provider]));
+    expect(provider.asked.map(({ model, body }) => [model, body.model])).toEqual([...Array(2).fill(['m', 'm']), ['other', 'other']]);
+  });
+
   test('the recording answers the same prompt from the same context, and names the commit', async () => {
     const chain = emptyChain();
     const { second } = working(chain);
