@@ -1,5 +1,5 @@
-import { looksLikePerson } from '../../core/base/index.js';
-import { contract, type Entity, type ProcedureName, z } from '../../core/contract/index.js';
+import { badRequest, looksLikePerson } from '../../core/base/index.js';
+import { contract, describeInvalid, type Entity, type ProcedureName, z } from '../../core/contract/index.js';
 import type { ContractClient } from '../launch/index.js';
 
 /** The groups of tools that `stemma mcp --tools` selects. */
@@ -51,8 +51,28 @@ type Unnamed = Omit<AgentTool, 'name' | 'group'>;
 export const toolsOf = (group: ToolGroup, tools: Readonly<Record<string, Unnamed>>): readonly AgentTool[] =>
   Object.entries(tools).map(([name, tool]) => ({ ...tool, name, group }));
 
-/** Defines a tool with its own input and call. */
-export function custom<Input>(
+/** Defines a tool with its own input, which is checked, and its own call. */
+export const custom = <Input>(
+  effect: 'reads' | 'writes',
+  description: string,
+  input: z.ZodType<unknown, Input>,
+  call: (client: ContractClient, input: Input) => Promise<unknown>,
+  more?: More,
+): Unnamed =>
+  define(
+    effect,
+    description,
+    input,
+    (client, given: Input) => {
+      const { error } = input.safeParse(given);
+      if (!error) return call(client, given);
+      const { field, message } = describeInvalid(error.issues, given, () => Object.keys('shape' in input ? (input.shape as object) : {}));
+      throw badRequest(field, message);
+    },
+    more,
+  );
+
+function define<Input>(
   effect: 'reads' | 'writes',
   description: string,
   input: z.ZodType<unknown, Input>,
@@ -95,7 +115,7 @@ const calling =
     const input = readInputSchema(findMember<{ '~orpc': { inputSchema: z.ZodType<unknown, Given> } }>(contract, procedure));
     const call = (client: ContractClient, given: Given) =>
       findMember<(input: Given) => Promise<unknown>>(client, procedure)({ ...(limit !== undefined && { limit }), ...given });
-    return custom(effect, description, input, call, more);
+    return define(effect, description, input, call, more);
   };
 export const reads = calling('reads');
 export const writes = calling('writes');

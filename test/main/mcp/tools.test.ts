@@ -179,5 +179,13 @@ test('[B-36] an agent speaks in spaces with the names and arguments that its pro
     expect.stringContaining('bot (agent, id:bot): "main"  [NEW]'),
   ]);
   await expect(outside.call('send_message', { text: 'x' })).rejects.toThrow('Name one as `spaceId`');
+  // A field that the tool does not have is refused, not left out.
+  await expect(outside.call('send_message', { text: 'x', spaceId: 'team', replyTo: message.messageId })).rejects.toThrow(
+    /^replyTo is not a field. The fields are text, messageId, /,
+  );
+  await expect(outside.call('read_messages', { spaceId: 'team', before: 1 })).rejects.toMatchObject({
+    code: 'BAD_REQUEST',
+    data: { field: 'before' },
+  });
   expect(await outside.call('send_message', { text: 'Hm.', spaceId: 'team' })).toMatchObject({ message: { sender: { id: 'other' } } });
 });
