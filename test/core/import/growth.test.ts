@@ -251,6 +251,8 @@ test('[N30] a Codex session that grows while it repeats another one continues th
   expect(expected.said).toHaveLength(1);
   // In the copied part: before its first turn, in and between its turns, and behind it.
   for (const lines of [[1], [1, 4], [10], [10, 11], [11, 17], [1, 18]]) expect(grown(lines, 'import', false), lines.join()).toEqual(expected);
+  // Before it said anything, and before the other session was imported.
+  for (const lines of [[1], [2]]) expect(grown(lines, 'import', true), lines.join()).toEqual(expected);
   const each = Array.from(ends, (_, at) => at + 1);
   for (const isLast of [false, true]) expect(grown(each, 'settled', isLast)).toEqual(expected);
 });

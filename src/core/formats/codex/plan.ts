@@ -161,10 +161,9 @@ function walkTurns(facts: readonly LineFact[], context: PlanContext, session: Ro
   return { segments, side: side.sort((a, b) => a.start - b.start), notes, tips: tip === null ? leaves : [...leaves, tip], awaits, isCopy };
 }
 
-/** Whether all that a session says so far repeats another one of the project. Where its own work begins is not known yet: the next import begins anew. */
+/** Whether a fork says nothing so far that the project does not have. Where its own work begins is not known yet: the next import begins anew. */
 function isCopySoFar(facts: readonly LineFact[], { session, shared, segments, rollout, context: { known, resumeAt } }: Walking): boolean {
-  const { origin } = session;
-  if (resumeAt > 0 || segments.length > 0 || !origin || !known.has(rolloutName(origin.session)) || known.has(rolloutName(rollout))) return false;
+  if (resumeAt > 0 || segments.length > 0 || !session.origin || known.has(rolloutName(rollout))) return false;
   const isOwn = ({ item, compaction, rolledBack }: LineFact): boolean =>
     compaction !== undefined || rolledBack !== undefined || (item !== undefined && knownName(item, session, known) === undefined);
   return !facts.slice(shared).some(isOwn);
