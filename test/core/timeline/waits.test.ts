@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { toTimestamp } from '../../../src/core/base/index.js';
 import type { Run } from '../../../src/core/contract/index.js';
+import { isDue } from '../../../src/core/timeline/index.js';
 import { door } from '../../support/door.js';
 import { refusalOf } from '../handover/world.js';
 
@@ -126,4 +127,24 @@ test('[B-33] a wait for an entity outside of the space is refused, and nothing i
   expect((await client.space.messages({ spaceId: 'team' })).total).toBe(before);
   const old = client.run.send({ runId, text: 'Hm?', wait: true, timeoutMs: 5 } as never);
   expect(await refusalOf(old)).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'timeoutMs' } });
+});
+
+test('[B-08] only agents have plans, and a stored plan of a person stops no other', async () => {
+  const { client, chain, clock } = await team();
+  const plan = (entityId: string) => client.run.setPlan({ entityId, name: 'Soon', instruction: 'Post it', runAfter: '1 second' });
+  for (const set of [
+    plan('bob'),
+    client.run.setGoals({ entityId: 'bob', goals: [] }),
+    client.run.setMemory({ entityId: 'ci', topic: null, content: 'x' }),
+  ])
+    expect(await refusalOf(set)).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'entityId' } });
+  await plan('asker');
+  chain.db.run(
+    `INSERT INTO plan (project, entity, planId, name, instruction, dueAt)
+       SELECT project, no, 'plan-old', 'Old', 'Post it', 0 FROM entity WHERE entityId = 'bob'`,
+  );
+  expect(isDue(chain)).toBe(false);
+  clock.at += 1_000;
+  expect((await client.run.tick({})).started.map(({ entityId }) => entityId)).toEqual(['asker']);
+  expect(isDue(chain)).toBe(false);
 });

@@ -15,6 +15,7 @@ import {
   type ReadStore,
   type RunRow,
   readMembers,
+  requireAgent,
   requireEntity,
   requireMembership,
   requireRun,
@@ -299,8 +300,7 @@ export type NextCall =
 
 /** An agent's next call in a space: for `messageId`, else the newest message of others. @throws BAD_REQUEST; CONFLICT if none can start it */
 export function nextCall(store: ReadStore, input: Pick<InputOf<'run.preview'>, 'spaceId' | 'entityId' | 'messageId'>): NextCall {
-  const [space, agent] = [requireSpace(store, input.spaceId), requireEntity(store, input.entityId)];
-  if (agent.type !== 'agent') throw badRequest('entityId', `${agent.name} is ${agent.type}: only agents run`);
+  const [space, agent] = [requireSpace(store, input.spaceId), requireAgent(store, input.entityId)];
   requireMembership(store, space, agent);
   const given = input.messageId === undefined ? undefined : startingMessage(store, space, agent, input.messageId);
   const runs = runsHere(store, space, agent);

@@ -51,6 +51,13 @@ const selectSpace = 'SELECT no, spaceId, name, createdAt FROM space WHERE projec
 export const requireEntity = (store: ReadStore, entityId: string): EntityRow =>
   required(store, selectEntity, entityId, 'entityId', 'human, agent or service');
 
+/** @throws NOT_FOUND for an unknown id, BAD_REQUEST for a person or a service: only agents run, and have goals, memories and plans. */
+export function requireAgent(store: ReadStore, entityId: string): EntityRow {
+  const entity = requireEntity(store, entityId);
+  if (entity.type === 'agent') return entity;
+  throw badRequest('entityId', `${entity.name} is ${entity.type}: only agents run`);
+}
+
 /** @throws NOT_FOUND for an unknown id. */
 export const requireSpace = (store: ReadStore, spaceId: string): SpaceRow => required(store, selectSpace, spaceId, 'spaceId', 'space');
 

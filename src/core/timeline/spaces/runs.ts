@@ -16,6 +16,7 @@ import {
   type ReadStore,
   type RunRow,
   readMembers,
+  requireAgent,
   requireEntity,
   requireMembership,
   requireRun,
@@ -50,7 +51,7 @@ export const getRun = (store: ReadStore, runId: string): Run => toRun(requireRun
 /** Starts a run for a plan or a service. Posting a message starts its runs. */
 export function startByTrigger(store: SpaceStore, entityId: string, trigger: Trigger): Run {
   if (trigger.type === 'space_message') throw badRequest('trigger', 'posting a message starts its runs: call space.post');
-  return store.db.transaction(() => startRun(store, requireEntity(store, entityId), trigger, null));
+  return store.db.transaction(() => startRun(store, requireAgent(store, entityId), trigger, null));
 }
 
 /** Makes a space the active one of a run. */
@@ -132,12 +133,15 @@ function findOrigin(run: RunRow, space: SpaceRow): MessageOrigin | null {
   return of.id === space.spaceId ? null : { type, senderName: sender.name, message: message ?? '', spaceName: of.name ?? of.id };
 }
 
+/** An older version stored plans of people, which start nothing. */
+const ofAgent = "JOIN entity e ON e.no = p.entity AND e.type = 'agent'";
+
 /** Whether a wait has timed out or a plan is due, so that `tick` has something to do. */
 export const isDue = (store: ReadStore): boolean =>
   store.db.one(
     `SELECT 1 WHERE EXISTS (SELECT 1 FROM run WHERE project = :project AND status = 'waiting_reply' AND waitUntil <= :now)
       OR EXISTS (SELECT 1 FROM spaceWait WHERE project = :project AND endedAt IS NULL AND until <= :now)
-      OR EXISTS (SELECT 1 FROM plan WHERE project = :project AND dueAt <= :now)`,
+      OR EXISTS (SELECT 1 FROM plan p ${ofAgent} WHERE p.project = :project AND p.dueAt <= :now)`,
     { project: store.project, now: store.clock() },
   ) !== undefined;
 
@@ -150,7 +154,7 @@ export function tick(store: SpaceStore): { started: Run[]; resumed: Run[] } {
     expireWaits(store);
     const resumed = over.map((run) => resumeRun(store, run, { timeoutMs: run.waitMs ?? defaultWaitMs }));
     const due = store.db.all<DuePlan>(
-      'SELECT p.no, p.planId, p.name, p.instruction, p.cron, p.dueAt, e.entityId FROM plan p JOIN entity e ON e.no = p.entity WHERE p.project = ? AND p.dueAt <= ? ORDER BY p.no',
+      `SELECT p.no, p.planId, p.name, p.instruction, p.cron, p.dueAt, e.entityId FROM plan p ${ofAgent} WHERE p.project = ? AND p.dueAt <= ? ORDER BY p.no`,
       [store.project, now],
     );
     const started = due.map((plan) => {
@@ -331,7 +335,6 @@ function triggeredBy(store: ReadStore, space: SpaceRow, sender: EntityRow, depth
 
 /** Starts a run. Its context contains the messages of the space up to now. */
 function startRun(store: SpaceStore, agent: EntityRow, trigger: Trigger, space: SpaceRow | null): Run {
-  if (agent.type !== 'agent') throw badRequest('entityId', `${agent.name} is ${agent.type}: only agents run`);
   const runId = newId(store, 'run', 'run', 'runId');
   const now = store.clock();
   store.db.insert('run', {
