@@ -148,3 +148,17 @@ test('[B-08] only agents have plans, and a stored plan of a person stops no othe
   expect((await client.run.tick({})).started.map(({ entityId }) => entityId)).toEqual(['asker']);
   expect(isDue(chain)).toBe(false);
 });
+
+test('[B-33] who left a space gets no answer from it, and the others go on', async () => {
+  const { client, clock, runId, say, resumedBy } = await team();
+  const { waiting } = await client.space.post({ spaceId: 'team', senderId: 'bob', text: 'Ready?', wait: true });
+  await client.run.send({ runId, text: 'Which date?', wait: { timeoutMs: 60_000 } });
+  await client.space.leave({ spaceId: 'team', entityId: 'asker' });
+  await client.space.leave({ spaceId: 'team', entityId: 'bob' });
+  expect(await resumedBy(say('ann', 'Monday'))).toEqual([]);
+  expect((await client.space.wait({ messageId: waiting?.messageId ?? '' })).answer).toBeNull();
+  clock.at += 60_000;
+  expect((await client.run.tick({})).resumed).toMatchObject([{ runId, resumed: { timeoutMs: 60_000 } }]);
+  expect((await client.run.timeline({ runId })).rendered.system).not.toContain('Monday');
+  await client.run.finish({ runId, status: 'completed', output: 'Nobody answered.' });
+});

@@ -361,7 +361,7 @@ function resumeRun(store: SpaceStore, waiting: RunRow, how: { readonly replier: 
     `UPDATE run SET status = 'running', resumed = ?, invokedAt = ?, waitMessage = NULL, waitSpace = NULL, waitFor = NULL, waitUntil = NULL, waitMs = NULL WHERE no = ?`,
     [JSON.stringify(how), store.clock(), waiting.no],
   );
-  if (space) noteSeen(store, waiting, space);
+  if (space && readMembers(store, space).some(({ no }) => no === waiting.entity)) noteSeen(store, waiting, space);
   keepFrame(store, waiting.runId);
   return toRun(requireRun(store, waiting.runId));
 }

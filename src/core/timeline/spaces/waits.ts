@@ -36,11 +36,12 @@ export function openWait(store: SpaceStore, waiter: Pick<EntityRow, 'no'>, messa
 /** A message ends a wait (B-33) if the awaited member sent it. If no member is awaited, it must be a reply to the wait, or from a person. */
 const endsWait = `w.waiter <> :sender AND CASE WHEN w."from" IS NULL THEN :isHuman OR m.messageId = :repliedTo ELSE w."from" = :sender END`;
 
-/** The messages whose waits a message of this sender would end. */
+/** The messages whose waits a message of this sender would end. Who left the space gets no answer from it. */
 export const waitsEndedBy = (store: ReadStore, space: SpaceRow, sender: EntityRow, repliedTo: string | null): ReadonlySet<string> =>
   new Set(
     store.db.column(
-      `SELECT m.messageId FROM spaceWait w JOIN spaceMessage m ON m.no = w.message WHERE w.space = :space AND w.endedAt IS NULL AND ${endsWait}`,
+      `SELECT m.messageId FROM spaceWait w JOIN spaceMessage m ON m.no = w.message WHERE w.space = :space AND w.endedAt IS NULL AND ${endsWait}
+          AND EXISTS (SELECT 1 FROM membership b WHERE b.space = w.space AND b.entity = w.waiter)`,
       { space: space.no, sender: sender.no, isHuman: sender.type === 'human' ? 1 : 0, repliedTo },
     ),
   );
