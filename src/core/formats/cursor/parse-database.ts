@@ -119,15 +119,29 @@ function overOf(listed: readonly Wrapped[], linesOf: (records: readonly Wrapped[
 /** The bubbles in the order of the headers, after those that were taken back, which form a branch: the agent continues what Cursor shows. */
 function readRecords(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]): readonly Wrapped[] {
   const { listed, others } = listedIn(rows, composer, data, keys);
-  others.sort((a, b) => (stringAt(a.record, 'createdAt') ?? '').localeCompare(stringAt(b.record, 'createdAt') ?? ''));
-  return [...chained(others), ...listed];
+  const timeOf = ({ record }: Bubble): string => stringAt(record, 'createdAt') ?? '';
+  others.sort((a, b) => timeOf(a).localeCompare(timeOf(b)));
+  const [first] = others;
+  const before = first && timeOf(first) !== '' ? listed.findLast((one) => timeOf(one) !== '' && timeOf(one) < timeOf(first)) : undefined;
+  return [...chained(others, before?.id), ...(data.status === 'generating' ? withOpen(listed) : listed)];
+}
+
+/** The answer that is being written has names of its own, because it is there again under its usual names once it is whole. */
+function withOpen(listed: readonly Wrapped[]): readonly Wrapped[] {
+  const prompt = listed.findLastIndex(({ record }) => record.type === 1);
+  const name = (id: string): string => `${id}~open`;
+  return listed.map((one, at) => {
+    if (at <= prompt) return one;
+    const parent = at === prompt + 1 ? one.parent : name(String(one.parent));
+    return { ...one, id: name(one.id), parent, record: { ...one.record, isOpen: true } };
+  });
 }
 
 type Bubble = Pick<Wrapped, 'id' | 'record'>;
 
 /** Bubbles as records, each the child of the one before it. */
-const chained = (bubbles: readonly Bubble[]): Wrapped[] =>
-  bubbles.map(({ id, record }, at) => ({ id, record, parent: bubbles[at - 1]?.id ?? null, at: record.createdAt }));
+const chained = (bubbles: readonly Bubble[], before: string | null = null): Wrapped[] =>
+  bubbles.map(({ id, record }, at) => ({ id, record, parent: bubbles[at - 1]?.id ?? before, at: record.createdAt }));
 
 /** The bubbles that headers name, and all other bubbles. */
 function listedIn(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]) {
@@ -166,11 +180,16 @@ function* chats(rows: DatabaseRows): Generator<Member> {
     for (const { data } of [...rows.each('blobs', ['data'], { id: blob })]) return data instanceof Uint8Array ? data : Buffer.from(columnText(data));
     return undefined;
   };
-  const records = (): readonly Wrapped[] =>
-    namedIn(blobAt(stringAt(meta, 'latestRootBlobId') ?? '')).map((blob): Wrapped => {
+  const records = (): readonly Wrapped[] => {
+    const times = new Map<string, number>();
+    return namedIn(blobAt(stringAt(meta, 'latestRootBlobId') ?? '')).map((blob): Wrapped => {
       const value = parseShallow(decodeText(blobAt(blob) ?? new Uint8Array()));
-      return { id: blob, record: isObject(value) ? value : { missing: blob } };
+      // Equal messages are one blob.
+      const time = times.get(blob) ?? 0;
+      times.set(blob, time + 1);
+      return { id: time === 0 ? blob : `${blob}-${time}`, record: isObject(value) ? value : { missing: blob } };
     });
+  };
   const stamp = JSON.stringify(meta);
   yield { id, stamp, lines: () => wrapLines(formatId, id, { sessionId: id, ...named }, records()), ...named };
 }

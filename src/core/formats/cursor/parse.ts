@@ -1,4 +1,4 @@
-import { defined, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { defined, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import { blockDraft, jsonIn, readBlocks } from '../shared/anthropic-blocks.js';
 import type { RecordRole } from '../shared/branches.js';
 import {
@@ -6,6 +6,7 @@ import {
   called,
   failed,
   type Numbered,
+  noCall,
   noted,
   objectsIn,
   pictured,
@@ -27,7 +28,7 @@ export function roleInTurn(record: JsonObject): RecordRole {
     if (record.role === 'assistant') return 'answer';
     if (record.role === 'tool' || (blocks.length > 0 && blocks.every((block) => /^tool[-_]result$/.test(stringAt(block, 'type') ?? ''))))
       return 'result';
-    return record.role === 'user' ? 'prompt' : 'lead';
+    return record.role === 'user' && !isAdded(blocks) ? 'prompt' : 'lead';
   }
   if (record.type === 1) return 'prompt';
   if (record.type !== 2) return 'quiet';
@@ -35,6 +36,10 @@ export function roleInTurn(record: JsonObject): RecordRole {
 }
 
 const messageContent = (record: JsonObject): JsonObject[string] | undefined => record.content ?? objectsIn([record.message ?? null])[0]?.content;
+
+/** Whether a message only says what the command line adds about the machine. */
+const isAdded = (blocks: readonly Json[]): boolean =>
+  /^\s*<user_info>(?![\s\S]*<user_query>)/.test(blocks.map((block) => stringAt(block, 'text') ?? '').join(''));
 
 /** The names by which the subagents of a conversation find the record that may have started them: a call, or else a prompt. */
 export function startsOf(record: JsonObject, session: string): readonly string[] {
@@ -48,12 +53,14 @@ export function readEntries(record: JsonObject): readonly Numbered[] {
   const numbered = drafts.map((draft, at): Numbered => [at, draft]);
   const counts = objectsIn([record.tokenCount ?? null])[0];
   // The editor writes zeros for unknown counts.
-  return withUsage(numbered, usageIn({ input: counts?.inputTokens || null, output: counts?.outputTokens || null }, 'within'));
+  const usage = usageIn({ input: counts?.inputTokens || null, output: counts?.outputTokens || null }, 'within');
+  return withUsage(numbered, record.isOpen === true ? noCall : usage);
 }
 
 function messageDrafts(record: JsonObject): readonly UnplacedEntry[] {
   const role = record.role === 'assistant' || record.role === 'system' || record.role === 'tool' ? record.role : 'user';
-  return readBlocks(messageContent(record)).map((block) => blockDraft(block, role));
+  const blocks = readBlocks(messageContent(record));
+  return blocks.map((block) => blockDraft(block, role, role === 'user' && isAdded(blocks) ? { marks: ['meta'] } : {}));
 }
 
 function bubbleDrafts(bubble: JsonObject): readonly UnplacedEntry[] {

@@ -19,7 +19,10 @@ export const database: DatabaseReader = {
   *members(rows) {
     const limit = expansionLimit();
     const nodes = nodesOf(rows);
-    for (const [id, stamp] of [...lastIds(rows, 'transcript_events', 'seq')].sort(([a], [b]) => (a < b ? -1 : 1)))
+    // A rewind and a fork repeat the entries of an older session, which comes first.
+    const startOf = (id: string): string => `${stringAt(readEvents(rows, id, limit, { seq: '0' })[0], 'timestamp') ?? ''} ${id}`;
+    const all = [...lastIds(rows, 'transcript_events', 'seq')].map(([id, stamp]) => ({ id, stamp, start: startOf(id) }));
+    for (const { id, stamp } of all.sort((a, b) => (a.start < b.start ? -1 : 1)))
       yield { id, stamp, lines: () => writeLines(readEvents(rows, id, limit)), ...defined({ title: titleOf(nodes.get(id)) }) };
   },
 };
@@ -38,8 +41,8 @@ function nodesOf(rows: DatabaseRows): ReadonlyMap<string, JsonObject> {
 const titleOf = (node: JsonObject | undefined): string | undefined => stringAt(node, 'title') ?? stringAt(node, 'displayName');
 
 /** @throws CORRUPT if the events expand beyond the limit. */
-function readEvents(rows: DatabaseRows, id: string, limit: ExpansionLimit): readonly JsonObject[] {
-  const found = readRows(rows, 'transcript_events', ['seq', 'event_json', 'event_zstd'], { session_id: id });
+function readEvents(rows: DatabaseRows, id: string, limit: ExpansionLimit, where: { seq?: string } = {}): readonly JsonObject[] {
+  const found = readRows(rows, 'transcript_events', ['seq', 'event_json', 'event_zstd'], { session_id: id, ...where });
   return found.sort(byNumber('seq')).map((row): JsonObject => {
     const value = parseShallow(textIn(row.event_json) ?? expanded(row.event_zstd, limit) ?? '');
     return isObject(value) ? value : { row: { seq: Number(row.seq) } };

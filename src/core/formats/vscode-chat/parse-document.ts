@@ -105,15 +105,18 @@ function replayed(text: string): { readonly state: Json | undefined; readonly cu
     if (operation.kind === 0) state = operation.v;
     else {
       const isRequests = path.length === 1 && path[0] === 'requests';
-      const old = isObject(state) && isRequests && Array.isArray(state.requests) ? state.requests : [];
+      const old = isRequests ? requestsIn(state) : [];
       if (isRequests && operation.kind === 2 && typeof operation.i === 'number') remove(old, operation.i);
       else if (isRequests && (operation.kind === 1 || operation.kind === 3)) remove(old, 0);
+      else if (path.length === 2 && path[0] === 'requests' && typeof path[1] === 'number' && operation.kind !== 2)
+        remove(requestsIn(state).slice(0, path[1] + 1), path[1]);
       state = changed(state, path, (value) => applied(value, operation));
     }
   }
   return { state, cut };
 }
 
+const requestsIn = (state: Json | undefined): readonly Json[] => (isObject(state) && Array.isArray(state.requests) ? state.requests : []);
 const pathOf = ({ k }: JsonObject): readonly Json[] => (Array.isArray(k) ? k : []);
 
 function operationsIn(text: string): { readonly operations: readonly JsonObject[]; readonly problems: readonly Problem[] } {

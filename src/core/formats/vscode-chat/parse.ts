@@ -1,4 +1,5 @@
 import { defined, inWords, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { digest } from '../digest.js';
 import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
 import {
   answered,
@@ -22,7 +23,7 @@ export function readEntries(request: JsonObject): readonly Numbered[] {
   const author = defined({ author: stringAt(request, 'modelId') });
   const metadata = isObject(request.result) ? request.result.metadata : undefined;
   const rounds = isObject(metadata) ? objectsIn(metadata.toolCallRounds) : [];
-  const id = stringAt(request, 'requestId') ?? 'request';
+  const id = stringAt(request, 'requestId') ?? digest(JSON.stringify(request));
   const results = isObject(metadata) && isObject(metadata.toolCallResults) ? metadata.toolCallResults : {};
   const answer = rounds.length > 0 ? rounds.flatMap((round, at) => roundDrafts(round, results, `${id}:${at}`)) : responseDrafts(request, id);
   const fault = isObject(request.result) ? stringAt(request.result.errorDetails, 'message') : undefined;
@@ -57,9 +58,9 @@ export const oddities = (request: JsonObject): readonly string[] =>
 function promptDrafts(request: JsonObject, metadata: Json | undefined): readonly Told[] {
   const text = stringAt(request.message, 'text') ?? '';
   const variables = isObject(request.variableData) ? objectsIn(request.variableData.variables) : [];
-  const summary = isObject(metadata) ? stringAt(metadata.summary, 'text') : undefined;
+  const summaries = isObject(metadata) ? [...objectsIn(metadata.summaries), metadata.summary].flatMap((one) => stringAt(one, 'text') ?? []) : [];
   return [
-    ...(summary === undefined ? [] : [summarized(summary)]),
+    ...summaries.slice(-1).map((summary) => summarized(summary)),
     said('user', text),
     ...variables.map((variable) => (variable.kind === 'image' ? imageOf(variable) : noted('attachment', variable))),
     ...(isObject(metadata) && metadata.renderedUserMessage !== undefined ? [noted('rendered user message', metadata.renderedUserMessage)] : []),
