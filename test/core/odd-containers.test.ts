@@ -148,3 +148,27 @@ describe('VS Code', () => {
     expect(texts(chain)).toEqual([['late', 'question 1', 'answer 1']]);
   });
 });
+
+describe('ATIF', () => {
+  const trajectory = (question: string): object => ({
+    ...{ schema_version: 'ATIF-v1.7', session_id: 's1', agent: { name: 'a', version: '1', model_name: 'm' } },
+    steps: [
+      { step_id: 1, source: 'user', message: question },
+      { step_id: 2, source: 'agent', message: 'yes', metrics: { prompt_tokens: 10, completion_tokens: 1 } },
+      { step_id: 3, source: 'agent', message: 'done', model_name: 'other', metrics: { prompt_tokens: 20, completion_tokens: 1 } },
+    ],
+  });
+
+  test('[F36] trajectories of one session are all read, and steps have the model of the agent', () => {
+    const folder = scratch();
+    for (const name of ['one', 'two']) writeFileSync(join(folder, `${name}.json`), JSON.stringify(trajectory(name)));
+    const chain = emptyChain();
+    for (const name of ['one', 'two', 'one']) importInto(chain, join(folder, `${name}.json`));
+    expect(texts(chain).sort()).toEqual([
+      ['one', 'yes', 'done'],
+      ['two', 'yes', 'done'],
+    ]);
+    const calls = usageCalls(chain, {}).calls.map(({ model, tokens: { input } }) => `${model} ${input}`);
+    expect(calls.sort()).toEqual(['m 10', 'm 10', 'other 20', 'other 20']);
+  });
+});

@@ -1,10 +1,10 @@
-import { type ByteRange, decodeText, isObject, type JsonObject, parseJson } from '../../base/index.js';
+import { type ByteRange, decodeText, defined, isObject, type Json, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { DocumentReader, FileBytes, Lines, Member } from '../format.js';
 import { objectsIn } from '../shared/drafts.js';
 import { valueAt, valuesInFile } from '../shared/json-items.js';
 import { isDeep, writeLines } from '../shared/jsonl.js';
 import { linesOnDemand } from '../shared/lazy-lines.js';
-import { trajectoryId, versionIn } from './schema.js';
+import { type TrajectoryName, trajectoryName, versionIn } from './schema.js';
 
 /** The deepest nesting of trajectories, because a subagent can have subagents. */
 const deepest = 16;
@@ -31,7 +31,7 @@ const isLarge = (path: string): boolean => path === 'steps' || path === 'subagen
 interface Trajectory {
   /** The trajectory without its steps and subagents. */
   readonly root: JsonObject;
-  readonly id: string;
+  readonly name: TrajectoryName;
   readonly lines: (header: JsonObject, lineOf: (step: unknown) => JsonObject) => Lines;
   readonly subagents: () => Iterable<Trajectory>;
 }
@@ -44,7 +44,7 @@ function inMemory(trajectory: JsonObject): Trajectory {
   const { steps, subagent_trajectories: subagents } = trajectory;
   return {
     root: rootFrom(trajectory),
-    id: trajectoryId(trajectory),
+    name: trajectoryName(trajectory),
     lines: (header, lineOf) => writeLines([header, ...(Array.isArray(steps) ? steps : []).map(lineOf)]),
     subagents: () => objectsIn(subagents).map(inMemory),
   };
@@ -58,7 +58,7 @@ function inFile(file: FileBytes, within?: ByteRange): Trajectory | undefined {
   const steps = itemsAt('steps');
   return {
     root,
-    id: trajectoryId(root, function* () {
+    name: trajectoryName(root, function* () {
       for (const range of steps) yield valueAt(file, range);
     }),
     lines: (header, lineOf) =>
@@ -68,11 +68,18 @@ function inFile(file: FileBytes, within?: ByteRange): Trajectory | undefined {
 }
 
 function readMembers(trajectory: Trajectory, parent?: string, used: Set<string> = new Set(), depth = 0): readonly Member[] {
-  let { id } = trajectory;
-  for (let number = 2; used.has(id); number++) id = `${trajectory.id}-${number}`;
+  const { name, root } = trajectory;
+  let { id } = name;
+  for (let number = 2; used.has(id); number++) id = `${name.id}-${number}`;
   used.add(id);
-  const header = { atif: id, root: { ...trajectory.root, ...(parent !== undefined && { parent }) } };
-  const wrapStep = (step: unknown): JsonObject => (isObject(step) ? { atif: id, step } : ({ atif: id, row: step ?? null } as JsonObject));
+  const model = isObject(root.agent) ? stringAt(root.agent, 'model_name') : undefined;
+  const named = { atif: id, ...defined({ of: name.of }) };
+  const header = { ...named, root: { ...root, ...(parent !== undefined && { parent }) } };
+  const wrapStep = (step: unknown): JsonObject => {
+    if (!isObject(step)) return { ...named, row: (step ?? null) as Json };
+    // The model of the agent is that of each step that names none. A delta must say so, because it is read alone.
+    return { ...named, ...(model && step.source === 'agent' && !stringAt(step, 'model_name') && { model }), step };
+  };
   const own: Member = { id, lines: () => trajectory.lines(header, wrapStep) };
   if (depth >= deepest) return [own];
   return [own, ...[...trajectory.subagents()].flatMap((child) => readMembers(child, id, used, depth + 1))];

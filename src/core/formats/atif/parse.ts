@@ -23,7 +23,7 @@ import { byProgram, isCopied, isReplacing, isSource, managementOf, readParts, re
 
 /** The entries of a line. */
 export function readEntries(record: JsonObject): readonly Numbered[] {
-  const step = readStep(record);
+  const step = withModel(readStep(record), record);
   if (!step) return record.row === undefined ? rootDrafts(readRoot(record)) : [[0, noted('step', record.row)]];
   const own = stepDrafts(step);
   const usage = readUsage(step);
@@ -35,6 +35,10 @@ export function readEntries(record: JsonObject): readonly Numbered[] {
   // Stemma's own facts may replace the entry that had the counts, such as joined thinking.
   return usage === undefined || read.some(([, draft]) => draft.usage) ? read : withUsage(read, usage);
 }
+
+/** The step with its model. */
+const withModel = (step: JsonObject | undefined, { model }: JsonObject): JsonObject | undefined =>
+  step && model !== undefined ? { ...step, model_name: model } : step;
 
 function rootDrafts(root: JsonObject | undefined): readonly Numbered[] {
   const tools = isObject(root?.agent) ? root.agent.tool_definitions : undefined;

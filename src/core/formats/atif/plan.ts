@@ -6,7 +6,7 @@ import { firstIn } from '../shared/plans.js';
 import type { About, RecordPlace, RecordRules } from '../shared/records.js';
 import { readEntries } from './parse.js';
 import { oddities } from './parse-unread.js';
-import { dialect, formatId, isReplacing, readParts, readRoot, readStep, stepName, stepTime } from './schema.js';
+import { dialect, formatId, isReplacing, nameOf, readParts, readRoot, readStep, stepName, stepTime } from './schema.js';
 
 /** Plans commits from lines: one chain in the order of the steps, because ATIF has no branches. */
 export const rules: RecordRules = {
@@ -45,11 +45,11 @@ function about(records: readonly JsonObject[]): About {
 function place(record: JsonObject): RecordPlace | undefined {
   const id = stringAt(record, 'atif');
   if (id === undefined) return undefined;
-  if (readRoot(record)) return { name: `${id}:root`, part: 'quiet' };
+  if (readRoot(record)) return { name: nameOf(record, 'root'), part: 'quiet' };
   const step = readStep(record);
-  if (!step) return record.row === undefined ? undefined : { name: `${id}:row`, part: 'quiet' };
+  if (!step) return record.row === undefined ? undefined : { name: nameOf(record, 'row'), part: 'quiet' };
   const starts = startedBy(step);
-  return { name: stepName(step, id), part: roleInTurn(step), ...(starts.length > 0 && { others: starts }) };
+  return { name: stepName(step, record), part: roleInTurn(step), ...(starts.length > 0 && { others: starts }) };
 }
 
 /** The names by which the subagents in the results of a step find this step. */

@@ -41,12 +41,12 @@ export function stepTime(step: JsonObject | undefined): Timestamp | undefined {
 export const isCopied = (step: JsonObject): boolean => step.is_copied_context === true;
 
 /**
- * The name of a trajectory. Without an id, it is named by its session. A continuation has the session of the previous trajectory, so its name also
+ * The name of a trajectory, and what its beginning is called if other trajectories can have that name. Without an id, it is named by its session. A continuation has the session of the previous trajectory, so its name also
  * contains the steps that it repeats. Without a session, a trajectory is named by its first step. When a trajectory grows, its name stays the same.
  */
-export function trajectoryId(document: JsonObject, stepsOf = (): Iterable<unknown> => objectsIn(document.steps)): string {
+export function trajectoryName(document: JsonObject, stepsOf = (): Iterable<unknown> => objectsIn(document.steps)): TrajectoryName {
   const own = stringAt(document, 'trajectory_id') ?? '';
-  if (own !== '') return own.slice(0, 200);
+  if (own !== '') return { id: own.slice(0, 200) };
   const session = (stringAt(document, 'session_id') ?? '').slice(0, 180);
   const copied: JsonObject[] = [];
   let first: JsonObject | undefined;
@@ -56,8 +56,15 @@ export function trajectoryId(document: JsonObject, stepsOf = (): Iterable<unknow
     if (!isCopied(step)) break;
     copied.push(step);
   }
-  if (session !== '') return copied.length === 0 ? session : `${session}-${hashOf(copied).slice(0, 8)}`;
-  return hashOf([document.agent ?? null, first ?? null]).slice(0, 16);
+  if (session === '') return { id: hashOf([document.agent ?? null, first ?? null]).slice(0, 16) };
+  if (copied.length > 0) return { id: `${session}-${hashOf(copied).slice(0, 8)}` };
+  const agent = isObject(document.agent) ? document.agent.name : null;
+  return { id: session, of: hashOf([agent ?? null, first?.source ?? null, first?.message ?? null]).slice(0, 8) };
+}
+
+export interface TrajectoryName {
+  readonly id: string;
+  readonly of?: string;
 }
 
 const hashOf = (value: Json): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
@@ -67,7 +74,10 @@ export const nameIn = (step: JsonObject): string | undefined =>
   isObject(step.extra) && isObject(step.extra.stemma) ? stringAt(step.extra.stemma, 'name') : undefined;
 
 /** The name of a step in the project. */
-export const stepName = (step: JsonObject, trajectory: string): string => nameIn(step) ?? `${trajectory}:${String(step.step_id ?? 'step')}`;
+export const stepName = (step: JsonObject, line: JsonObject): string => nameIn(step) ?? nameOf(line, String(step.step_id ?? 'step'));
+
+/** The name of a part of a trajectory. Trajectories of one session differ by their beginnings, which `of` names. */
+export const nameOf = ({ atif, of }: JsonObject, part: string): string => [atif, ...(typeof of === 'string' ? [of] : []), part].join(':');
 
 /** A message or content as its parts. */
 export const readParts = (content: Json | undefined): readonly JsonObject[] =>

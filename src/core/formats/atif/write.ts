@@ -152,7 +152,7 @@ export function writeDocument(delta: Uint8Array, options: SessionOptions): Uint8
   const root = firstIn(records, readRoot);
   const own = records.flatMap((record) => {
     const step = readStep(record);
-    return step ? [withValidCalls(withValidRefs(withCall(withName(step, stringAt(record, 'atif') ?? ''), options.calls)))] : [];
+    return step ? [withValidCalls(withValidRefs(withCall(withName(step, record), options.calls)))] : [];
   });
   const isToldSystem = options.system === undefined || own.some(({ source }) => source === 'system');
   const steps = isToldSystem ? own : [{ step_id: 1, source: 'system', message: options.system }, ...own];
@@ -190,10 +190,10 @@ function withCall(step: JsonObject, calls: SessionOptions['calls']): JsonObject 
 }
 
 /** Keeps the name of a step that another program wrote, so that its entries have the same keys in every document. */
-function withName(step: JsonObject, trajectory: string): JsonObject {
+function withName(step: JsonObject, line: JsonObject): JsonObject {
   if (residualsOf(step).length > 0 || nameIn(step) !== undefined) return step;
   const extra = isObject(step.extra) ? step.extra : {};
-  return { ...step, extra: { ...extra, stemma: { ...(isObject(extra.stemma) && extra.stemma), name: stepName(step, trajectory) } } };
+  return { ...step, extra: { ...extra, stemma: { ...(isObject(extra.stemma) && extra.stemma), name: stepName(step, line) } } };
 }
 
 function withValidCalls(step: JsonObject): JsonObject {
