@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely';
-import { firstOf, notFound, StemmaError, toTimestamp } from '../../core/base/index.js';
+import { badRequest, firstOf, notFound, StemmaError, toTimestamp } from '../../core/base/index.js';
 import type { HubRole } from '../../core/sync/index.js';
 import type { NewMember } from '../team/index.js';
 import { allows, type GrantHolder, newToken, projectFor, projectsOf, refusal, requireAction } from './access.js';
@@ -78,9 +78,12 @@ async function takeOver(
   return ended;
 }
 
-/** When a token ends: no later than that of its maker. */
+/** When a token ends: no later than that of its maker. @throws BAD_REQUEST for an end that has passed by the hub's clock */
 function expiryWithin(given: string | undefined, { expiresAt }: GrantHolder): Date | null {
   const asked = given === undefined ? null : new Date(given);
+  const now = Date.now();
+  if (asked !== null && asked.getTime() <= now)
+    throw badRequest('expiresAt', `expiresAt is ${given}, which has passed: by the clock of the hub it is ${toTimestamp(now)}.`);
   return asked === null || (expiresAt !== null && expiresAt < asked) ? expiresAt : asked;
 }
 

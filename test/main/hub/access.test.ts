@@ -90,7 +90,12 @@ describe('access to a hub', () => {
   });
 
   test('[E10] unknown, expired and revoked tokens are refused', async () => {
-    const expired = await tokenFor('open', 'reader', '2026-01-01T00:00:00.000Z');
+    await expect(tokenFor('open', 'reader', '2026-01-01T00:00:00.000Z')).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringMatching(/expiresAt is 2026-01-01T00:00:00.000Z, which has passed: by the clock of the hub it is 2\d{3}-/),
+    });
+    const expired = await tokenFor('open', 'reader', '2099-01-01T00:00:00.000Z');
+    await hub.query("UPDATE token SET expires_at = now() WHERE expires_at = '2099-01-01'");
     const { id, token } = await hub.client().members.add({ project: 'open', name: 'gone', role: 'reader' });
     await hub.client().members.revoke({ id });
     for (const each of ['stm_unknown', expired, token, "' OR 1=1 --"])
