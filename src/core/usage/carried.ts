@@ -29,29 +29,36 @@ export const bare = (column: string): string => {
 /** Calls of the session that its lines have. */
 const listedIn = `u.project = :project AND u.session = ${numberOf(':session')} AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*'`;
 
-/** The other sessions whose commits lie before a commit in its chain. */
-const sessionsBefore = `
+/** The commits before a commit in its chain. */
+const before = `
   WITH RECURSIVE up(run, depth) AS (
     SELECT run, depth FROM commits WHERE seq = :context
-    UNION SELECT c.run, c.depth FROM up JOIN firstParentRun r ON r.no = up.run JOIN commits c ON c.seq = r.origin)
+    UNION SELECT c.run, c.depth FROM up JOIN firstParentRun r ON r.no = up.run JOIN commits c ON c.seq = r.origin)`;
+
+/** The other sessions among them. */
+const sessionsBefore = `${before}
   SELECT DISTINCT c.sessionId FROM up JOIN commits c ON c.run = up.run AND c.depth <= up.depth WHERE c.sessionId <> :session`;
 
 /**
  * The calls before a session in its chain. Claude Code continues the sum of a session in the fork of it, so the sum of the fork has them too.
- * @param context a commit of the session.
+ * @param context a commit of the session. @param isLine without the calls of turns that were taken back: Copilot CLI leaves them out of its sums.
  */
-export function carriedInto({ db, project }: ReadChain, session: string, context: number): Carried | undefined {
+export function carriedInto({ db, project }: ReadChain, session: string, context: number, isLine: boolean): Carried | undefined {
   const others = JSON.stringify(db.column<string>(sessionsBefore, { session, context }));
   if (others === '[]') return undefined;
   const rows = db.all<OfModel & { readonly isBeside: 0 | 1 }>(
-    `SELECT IFNULL(${bare(nameIn('u.model'))}, '') AS model, u.call GLOB '${besidePrefix}total:*' AS isBeside, IFNULL(SUM(u.input), 0) AS input,
+    `${before}
+     SELECT IFNULL(${bare(nameIn('u.model'))}, '') AS model, u.call GLOB '${besidePrefix}total:*' AS isBeside, IFNULL(SUM(u.input), 0) AS input,
             IFNULL(SUM(u.cacheRead), 0) AS cacheRead, IFNULL(SUM(u.cacheWrite), 0) AS cacheWrite, IFNULL(SUM(u.output), 0) AS output,
             IFNULL(SUM(u.cacheWrite1h), 0) AS cacheWrite1h, IFNULL(SUM(json_extract(u.terms, '$.serverTools.webSearch')), 0) AS searches
        FROM usageCall u
       WHERE u.project = :project AND u.session IN ${numbersOf('SELECT value FROM json_each(:others)')} AND u.replayed IS NULL
         AND (u.call GLOB '${besidePrefix}total:*' OR u.at < (SELECT MIN(u.at) FROM usageCall u WHERE ${listedIn}))
+        AND (:isLine = 0 OR EXISTS (
+          SELECT 1 FROM commits c JOIN firstParentRun r ON r.no = c.run LEFT JOIN up ON up.run = c.run
+           WHERE c.seq = u.context AND IIF(up.run IS NULL, r.origin IS NULL, c.depth <= up.depth)))
       GROUP BY 1, 2`,
-    { project, session, others },
+    { project, session, others, context, isLine: isLine ? 1 : 0 },
   );
   return { listed: rows.filter(({ isBeside }) => !isBeside), beside: rows.filter(({ isBeside }) => isBeside) };
 }

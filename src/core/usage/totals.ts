@@ -86,11 +86,14 @@ const beyond = (total: Compared, count: Count): number => total[count] - total[o
 
 /** The sums of a session's own calls, if they go on from those of the sessions before it: those of a session that began anew have no room for them. */
 function ofOwnCalls(chain: ReadChain, totals: readonly Compared[]): readonly (Compared & { readonly beside?: Counted })[] {
-  const carried = totals[0] && carriedInto(chain, totals[0].session, totals[0].context);
-  if (!carried) return totals;
-  const isSummed = carried.listed.every(({ model }) => totals.some(({ bare }) => bare === '' || bare === model));
-  const hasRoom = totals.every((total) => countNames.every((count) => beyond(total, count) >= sumOf(carried.listed, total.bare)[count]));
-  return isSummed && hasRoom ? totals.map((total) => withoutCarried(total, carried)) : totals;
+  for (const isLine of [false, true]) {
+    const carried = totals[0] && carriedInto(chain, totals[0].session, totals[0].context, isLine);
+    if (!carried) return totals;
+    const isSummed = carried.listed.every(({ model }) => totals.some(({ bare }) => bare === '' || bare === model));
+    const hasRoom = totals.every((total) => countNames.every((count) => beyond(total, count) >= sumOf(carried.listed, total.bare)[count]));
+    if (isSummed && hasRoom) return totals.map((total) => withoutCarried(total, carried));
+  }
+  return totals;
 }
 
 function withoutCarried(total: Compared, carried: Carried): Compared & { readonly beside: Counted } {
@@ -214,12 +217,15 @@ export function driftsOf(chain: ReadChain, sessions: readonly string[]): Readonl
 
 /** The tokens of the calls that a session continues, if a sum has room for them. */
 function tokensBefore(chain: ReadChain, session: string, context: number, room: number): number {
-  const carried = carriedInto(chain, session, context);
-  const [listed, beside] = [carried?.listed ?? [], carried?.beside ?? []].map((rows) => {
-    const sums = sumOf(rows, '');
-    return countNames.reduce((sum, count) => sum + sums[count], 0);
-  }) as [number, number];
-  return listed > room ? 0 : listed + Math.min(beside, room - listed);
+  for (const isLine of [false, true]) {
+    const carried = carriedInto(chain, session, context, isLine);
+    const [listed, beside] = [carried?.listed ?? [], carried?.beside ?? []].map((rows) => {
+      const sums = sumOf(rows, '');
+      return countNames.reduce((sum, count) => sum + sums[count], 0);
+    }) as [number, number];
+    if (listed <= room) return listed + Math.min(beside, room - listed);
+  }
+  return 0;
 }
 
 /** A cost within this share of the agent's own is the same: agents round, and prices change. */

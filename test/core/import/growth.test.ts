@@ -362,3 +362,29 @@ test.each(['api-errors', 'codex-stripped-reasoning-tools', 'copilot-nul'])(
     expect(seen(clone).sessions).toEqual(after(path, whole, []).sessions);
   },
 );
+
+test('[N30] in Copilot CLI, a fork after a turn that was taken back counts no call of its parent', () => {
+  const [chain, folder] = [emptyChain(), join(scratch(), 'session-state')];
+  const put = (id: string, lines: readonly string[]): void => {
+    const at = join(folder, id, 'events.jsonl');
+    mkdirSync(dirname(at), { recursive: true });
+    writeFileSync(at, lines.join(''));
+    importInto(chain, at);
+  };
+  const [parent, fork] = ['5264d248-7f24-4738-a567-649ec81c3734', 'ae00a717-079c-4dd2-9bfc-36e6402cb131'] as const;
+  const linesOf = (id: string): string[] =>
+    readFileSync(join(root, 'test/fixtures/copilot-cli/live-1.0.102/session-state', id, 'events.jsonl'), 'utf8').split(/(?<=\n)/);
+  const lines = linesOf(parent);
+  const from = lines.findIndex((line) => line.includes('"content":"Try another way"'));
+  const to = lines.findIndex((line, at) => at > from && line.includes('"session.shutdown"')) + 1;
+  // The same turn with other records and another call, before the person went back and asked again.
+  const ids = new Set(lines.slice(from, to).map((line) => (JSON.parse(line) as { id: string }).id));
+  const another = (line: string): string => [...ids].reduce((text, id) => text.replaceAll(id, `${id.startsWith('f') ? 0 : 'f'}${id.slice(1)}`), line);
+  const taken = lines.slice(from, to).map((line) => another(line).replaceAll('chatcmpl-', 'chatcmpl-f').replace('Try another way', 'Try this way'));
+  put(parent, [...lines.slice(0, from), ...taken]);
+  put(parent, lines);
+  put(fork, linesOf(fork));
+  const { calls } = usageCalls(chain, {});
+  expect(calls.filter(({ beside }) => beside)).toEqual([]);
+  expect(calls).toHaveLength(9 + 1 + 2);
+});
