@@ -52,25 +52,17 @@ export const toolsOf = (group: ToolGroup, tools: Readonly<Record<string, Unnamed
   Object.entries(tools).map(([name, tool]) => ({ ...tool, name, group }));
 
 /** Defines a tool with its own input, which is checked, and its own call. */
-export const custom = <Input>(
-  effect: 'reads' | 'writes',
-  description: string,
-  input: z.ZodType<unknown, Input>,
-  call: (client: ContractClient, input: Input) => Promise<unknown>,
-  more?: More,
-): Unnamed =>
-  define(
-    effect,
-    description,
-    input,
-    (client, given: Input) => {
-      const { error } = input.safeParse(given);
-      if (!error) return call(client, given);
-      const { field, message } = describeInvalid(error.issues, given, () => Object.keys('shape' in input ? (input.shape as object) : {}));
-      throw badRequest(field, message);
-    },
-    more,
-  );
+export const custom: typeof define = (effect, description, input, call, more) =>
+  define(effect, description, input, (client, given) => call(client, checked(input, given)), more);
+
+/** @throws BAD_REQUEST for an input that does not fit */
+function checked<Input>(input: z.ZodType<unknown, Input>, given: Input): Input {
+  const { error } = input.safeParse(given);
+  if (!error) return given;
+  const fieldsAt = (path: readonly string[]) => (path.length === 0 && 'shape' in input ? Object.keys(input.shape as object) : []);
+  const { field, message } = describeInvalid(error.issues, given, fieldsAt);
+  throw badRequest(field, message);
+}
 
 function define<Input>(
   effect: 'reads' | 'writes',

@@ -183,6 +183,7 @@ test('[B-36] an agent speaks in spaces with the names and arguments that its pro
   await expect(outside.call('send_message', { text: 'x', spaceId: 'team', replyTo: message.messageId })).rejects.toThrow(
     /^replyTo is not a field. The fields are text, messageId, /,
   );
+  await expect(outside.call('send_message', { text: 'x', spaceId: 'team', wait: { x: 1 } })).rejects.toThrow(/^wait.x is not a field.$/);
   await expect(outside.call('read_messages', { spaceId: 'team', before: 1 })).rejects.toMatchObject({
     code: 'BAD_REQUEST',
     data: { field: 'before' },
