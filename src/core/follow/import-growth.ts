@@ -67,7 +67,9 @@ function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, opt
   const size = file.bytes.length;
   const before = latestSource(chain, path);
   const from = before && size >= before.resumeAt && continuesSource(file, before, seam) ? before.resumeAt : 0;
-  const format = importable(before?.format) ?? recognized(readHead(file.bytes), path)?.format;
+  // A file that was replaced may be of another agent. The second half of a session is recognized by nothing.
+  const recognizedNow = from > 0 ? undefined : recognized(readHead(file.bytes), path)?.format;
+  const format = recognizedNow ?? importable(before?.format);
   if (!format) return { ...nothing, bytes: size, pending: size };
   const fresh = bytesAfter(file.bytes, from);
   const progress = format.progress?.(fresh, granularity) ?? unknownProgress(fresh.length);

@@ -7,6 +7,7 @@ import { namedFile } from '../../../src/core/files/index.js';
 import { importGrowth, type TranscriptGrowth } from '../../../src/core/follow/index.js';
 import { importPaths } from '../../../src/core/import/index.js';
 import { atOnce } from '../../../src/core/project/index.js';
+import { answer, prompt } from '../../support/claude-lines.js';
 import { codexLine, codexTurn } from '../../support/codex-lines.js';
 import { some } from '../../support/long.js';
 import { emptyChain, scratch } from '../../support/project.js';
@@ -88,6 +89,15 @@ describe('a transcript that is looked at after each of its lines', () => {
       if (!laterWords.test(name)) expect(withEntries(commitsOf(chain))).toEqual(withEntries(commitsOf(imported)));
     },
   );
+
+  test('[L6] a file that is replaced by one of another agent is read as what it is now', () => {
+    const { chain, path } = grow(codexLine('session_meta', { id: 's', cwd: '/work' }) + codexTurn(1), 'history.jsonl');
+    writeFileSync(path, prompt('u1', 'a question', { parent: null }) + answer('a1', 'an answer', { parent: 'u1' }));
+    expect(importGrowth(chain, namedFile(path), { what: 'resting', granularity: 'turn_boundary' })).toMatchObject({
+      format: 'claude-code-v1',
+      commits: 1,
+    });
+  });
 
   test('[L1] Codex: a turn is over where it says so, whatever is said in it', () => {
     const turn = codexTurn(1);
