@@ -163,5 +163,6 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 /** The folder, without the parts that are dates or a session's own folder of subagents. */
 function groupOf(path: string): string {
   const folder = dirname(path).replace(/[\\/][^\\/]+[\\/]subagents$/, '');
-  return folder.replace(/([\\/]\d{1,4}){1,3}$/, '');
+  // Copilot CLI, Cline and others give each session a folder with its id: a UUID, or one that begins with the time.
+  return folder.replace(/[\\/](?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|\d{10,}\w*)$/i, '').replace(/([\\/]\d{1,4}){1,3}$/, '');
 }

@@ -210,4 +210,10 @@ test('[F44] an import begins with the newest folder, and a folder with its oldes
     file('/h/sessions/2026/02/06/6.jsonl', 6),
   ]);
   expect(order.map(({ path }) => basename(path, '.jsonl'))).toEqual(['3', '6', '2', 'a', '1', '4']);
+  // A session and its fork, each in a folder of its own.
+  for (const [session, fork] of [
+    ['ffffffff-4768-4662-b298-1ff6380475bf', '00000000-bc42-4a14-b8ac-027c694d4d96'],
+    ['1796142449311_ede1e', '1796142388735_itpts'],
+  ])
+    expect(importOrder([file(`/h/s/${fork}/b.json`, 8), file(`/h/s/${session}/a.json`, 7)]).map(({ modifiedAt }) => modifiedAt)).toEqual([7, 8]);
 });
