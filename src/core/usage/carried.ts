@@ -26,8 +26,14 @@ export const bare = (column: string): string => {
   return `CASE WHEN ${name} GLOB '*[-@]20[0-9][0-9][0-9][0-9][0-9][0-9]' THEN substr(${name}, 1, length(${name}) - 9) ELSE ${name} END`;
 };
 
-/** Calls of the session that its lines have. */
-const listedIn = `u.project = :project AND u.session = ${numberOf(':session')} AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*'`;
+/** Whether a call is the rest of a sum. */
+const isRest = `u.call GLOB '${besidePrefix}total:*'`;
+
+/** Whether the sum of an agent has a call of its session. Copilot CLI leaves its compactions out. */
+export const isSummed = `u.replayed IS NULL AND (${isRest} OR NOT (u.call GLOB '${besidePrefix}*' AND u.agent IS ${numberOf("'copilot-cli'")}))`;
+
+/** Whether it has the call, and the call is in a line. */
+export const isListed = `${isSummed} AND NOT ${isRest}`;
 
 /** The commits before a commit in its chain. */
 const before = `
@@ -48,12 +54,12 @@ export function carriedInto({ db, project }: ReadChain, session: string, context
   if (others === '[]') return undefined;
   const rows = db.all<OfModel & { readonly isBeside: 0 | 1 }>(
     `${before}
-     SELECT IFNULL(${bare(nameIn('u.model'))}, '') AS model, u.call GLOB '${besidePrefix}total:*' AS isBeside, IFNULL(SUM(u.input), 0) AS input,
+     SELECT IFNULL(${bare(nameIn('u.model'))}, '') AS model, ${isRest} AS isBeside, IFNULL(SUM(u.input), 0) AS input,
             IFNULL(SUM(u.cacheRead), 0) AS cacheRead, IFNULL(SUM(u.cacheWrite), 0) AS cacheWrite, IFNULL(SUM(u.output), 0) AS output,
             IFNULL(SUM(u.cacheWrite1h), 0) AS cacheWrite1h, IFNULL(SUM(json_extract(u.terms, '$.serverTools.webSearch')), 0) AS searches
        FROM usageCall u
-      WHERE u.project = :project AND u.session IN ${numbersOf('SELECT value FROM json_each(:others)')} AND u.replayed IS NULL
-        AND (u.call GLOB '${besidePrefix}total:*' OR u.at < (SELECT MIN(u.at) FROM usageCall u WHERE ${listedIn}))
+      WHERE u.project = :project AND u.session IN ${numbersOf('SELECT value FROM json_each(:others)')} AND ${isSummed}
+        AND (${isRest} OR u.at < (SELECT MIN(u.at) FROM usageCall u WHERE u.project = :project AND u.session = ${numberOf(':session')} AND ${isListed}))
         AND (:isLine = 0 OR EXISTS (
           SELECT 1 FROM commits c JOIN firstParentRun r ON r.no = c.run LEFT JOIN up ON up.run = c.run
            WHERE c.seq = u.context AND IIF(up.run IS NULL, r.origin IS NULL, c.depth <= up.depth)))

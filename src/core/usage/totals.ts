@@ -1,6 +1,6 @@
 import type { ReadChain, WriteChain } from '../chain/index.js';
 import { besidePrefix, type CallCount, type CallTerms } from '../formats/index.js';
-import { bare, type Carried, type Counted, carriedInto, sumOf } from './carried.js';
+import { bare, type Carried, type Counted, carriedInto, isListed, isSummed, sumOf } from './carried.js';
 import { nameIn, numberNames, numberOf, numbersOf } from './names.js';
 
 /** A sum that an agent wrote, beside the sum of the calls that it covers, whose counts begin with `own`. */
@@ -44,7 +44,7 @@ export function storeTotal(
 const totalId = (session: string, model: string): string => `${besidePrefix}total:${session}:${model}`;
 
 /** Calls up to the record of the sum, without the one that this file adds. */
-const covered = `u.project = t.project AND u.session = ${numberOf('t.session')} AND u.replayed IS NULL AND u.call NOT GLOB '${besidePrefix}total:*' AND u.at <= t.at`;
+const covered = `u.project = t.project AND u.session = ${numberOf('t.session')} AND ${isListed} AND u.at <= t.at`;
 
 /** The flaw of a call that has the output of other calls too. */
 const sharedOutput = 'the agent recorded the output of this call and of calls before it together';
@@ -89,9 +89,9 @@ function ofOwnCalls(chain: ReadChain, totals: readonly Compared[]): readonly (Co
   for (const isLine of [false, true]) {
     const carried = totals[0] && carriedInto(chain, totals[0].session, totals[0].context, isLine);
     if (!carried) return totals;
-    const isSummed = carried.listed.every(({ model }) => totals.some(({ bare }) => bare === '' || bare === model));
+    const hasAll = carried.listed.every(({ model }) => totals.some(({ bare }) => bare === '' || bare === model));
     const hasRoom = totals.every((total) => countNames.every((count) => beyond(total, count) >= sumOf(carried.listed, total.bare)[count]));
-    if (isSummed && hasRoom) return totals.map((total) => withoutCarried(total, carried));
+    if (hasAll && hasRoom) return totals.map((total) => withoutCarried(total, carried));
   }
   return totals;
 }
@@ -202,7 +202,7 @@ export function driftsOf(chain: ReadChain, sessions: readonly string[]): Readonl
                                AND u.context <= t.context) AS at FROM t)
      SELECT a.session, a.context, a.recorded, a.cost, IFNULL(SUM(u.input), 0) + IFNULL(SUM(u.cacheRead), 0) + IFNULL(SUM(u.cacheWrite), 0) + IFNULL(SUM(u.output), 0)
               AS counted, IIF(COUNT(u.no) = COUNT(u.cost), SUM(u.cost), NULL) AS ownCost
-       FROM a LEFT JOIN usageCall u ON u.project = :project AND u.session = ${numberOf('a.session')} AND u.replayed IS NULL AND u.at <= a.at GROUP BY a.session`,
+       FROM a LEFT JOIN usageCall u ON u.project = :project AND u.session = ${numberOf('a.session')} AND ${isSummed} AND u.at <= a.at GROUP BY a.session`,
     { project: chain.project, sessions: JSON.stringify(sessions) },
   );
   const drifts = new Map<string, Drift>();

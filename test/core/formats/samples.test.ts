@@ -28,8 +28,8 @@ interface Counted {
 }
 
 const counted: readonly Counted[] = [
-  row('copilot-cli/live-1.0.102/session-state/5264d248-7f24-4738-a567-649ec81c3734/events.jsonl', 'copilot', [2, 6], [6, 6, 1], [9, 4_800, 0, 90]),
-  row('copilot-cli/live-1.0.102/session-state/ae00a717-079c-4dd2-9bfc-36e6402cb131/events.jsonl', 'copilot', [2, 8], [6, 6, 1], [11, 7_300, 0, 110]),
+  row('copilot-cli/live-1.0.102/session-state/5264d248-7f24-4738-a567-649ec81c3734/events.jsonl', 'copilot', [2, 6], [6, 6, 1], [10, 5_800, 0, 100]),
+  row('copilot-cli/live-1.0.102/session-state/ae00a717-079c-4dd2-9bfc-36e6402cb131/events.jsonl', 'copilot', [2, 8], [6, 6, 1], [12, 8_300, 0, 120]),
   row('copilot-cli/git-ai-session_events.jsonl', 'copilot', [1, 1], [1, 1, 0], [1, 0, 0, 0]),
   row('vscode-chat/copilot_session_simple.json', 'vscode-chat', [1, 3], [2, 2, 0], [5, 0, 0, 0]),
   row('vscode-chat/copilot_session_simple.jsonl', 'vscode-chat', [1, 3], [2, 2, 0], [5, 0, 0, 0]),

@@ -66,9 +66,15 @@ const cline = (content: unknown): Sums[] =>
     within(named(metrics, 'inputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'outputTokens')),
   );
 
+/** The replies, and the calls that wrote summaries. */
 const copilot = (content: unknown): Sums[] =>
-  all(content, ({ type }) => type === 'session.usage_record').map(({ data }) =>
-    within(named(at(data, 'usage'), 'inputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'outputTokens')),
+  all(content, ({ type }) => type === 'session.usage_record' || type === 'session.compaction_complete').map(({ type, data }) =>
+    within(
+      named(
+        at(data, type === 'session.usage_record' ? 'usage' : 'compactionTokensUsed'),
+        ...(['inputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'outputTokens'] as const),
+      ),
+    ),
   );
 
 /** The replies, and the telemetry of compressions and helpers, which have no reply in the file. */

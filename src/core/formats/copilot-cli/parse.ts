@@ -133,6 +133,13 @@ function countsIn(usage: Json | undefined): TokenUsage | undefined {
 /** Older versions, and the event stream of VS Code, count only the output. They write zero for unknown counts. */
 const outputIn = ({ outputTokens: output }: JsonObject): TokenUsage | undefined => (output === 0 ? undefined : usageIn({ output }, 'within'));
 
+/** The call that wrote a summary, or failed to. */
+function compactionCall({ compactionTokensUsed: counts, behaviorModelId }: JsonObject): readonly Numbered[] {
+  const usage = countsIn(counts);
+  const author = stringAt(counts, 'model') ?? (typeof behaviorModelId === 'string' ? behaviorModelId : undefined);
+  return usage ? [[1, noted('compaction', counts, { ...(author !== undefined && { author }), usage, marks: ['beside'] })]] : [];
+}
+
 /** The entries of an event. */
 function readEntries(record: JsonObject, gathered: Gathered): readonly Numbered[] {
   const data = readData(record);
@@ -149,7 +156,7 @@ function readEntries(record: JsonObject, gathered: Gathered): readonly Numbered[
     case 'tool.execution_complete':
       return [[0, resultDraft(data)]];
     case 'session.compaction_complete':
-      return data.success === true ? [[0, summarized(stringAt(data, 'summaryContent') ?? '')]] : [[0, noted(type, data)]];
+      return [[0, data.success === true ? summarized(stringAt(data, 'summaryContent') ?? '') : noted(type, data)], ...compactionCall(data)];
     case 'session.shutdown':
       return totalsOf(data);
     case 'session.error':

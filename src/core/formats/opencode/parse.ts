@@ -1,6 +1,19 @@
 import { type ByteRange, isObject, type Json, type JsonObject, stringAt, type Timestamp } from '../../base/index.js';
 import type { ParsedEntry } from '../format.js';
-import { answered, called, dataUrl, failed, pictured, placeDraft, said, summarized, thought, type UnplacedEntry, unsent } from '../shared/drafts.js';
+import {
+  answered,
+  called,
+  dataUrl,
+  failed,
+  noted,
+  pictured,
+  placeDraft,
+  said,
+  summarized,
+  thought,
+  type UnplacedEntry,
+  unsent,
+} from '../shared/drafts.js';
 import { hasResult, instantOf, isSummary, type MessageLine, readParts, readRole, readTime, readType, resultName, usageOf } from './schema.js';
 
 /** The end of an entry's key, after the name of the message. */
@@ -28,9 +41,13 @@ function draftEntries(line: MessageLine): readonly Named[] {
   // A result whose call is elsewhere is a separate line and keeps its name.
   if (readRole(line) === 'tool') return parts.flatMap((part, number) => resultDrafts(part, number === 0 ? '' : resultName(number)));
   if (readRole(line) !== 'assistant') return [['.0', note(stringAt(line.info, 'type') ?? 'message', { info: line.info, parts: line.parts })]];
-  if (isSummary(line)) return inOrder((part) => (readType(part) === 'text' ? summarized(stringAt(part, 'text') ?? '') : note(readType(part), part)));
   const model = stringAt(line.info, 'modelID');
   const author = model === undefined ? {} : { author: model };
+  if (isSummary(line)) {
+    const usage = usageOf(line.info);
+    const summary = inOrder((part) => (readType(part) === 'text' ? summarized(stringAt(part, 'text') ?? '') : note(readType(part), part)));
+    return usage ? [...summary, [`.${parts.length + 1}`, noted('compaction', line.info.tokens, { ...author, usage, marks: ['beside'] })]] : summary;
+  }
   const via = [`via:${stringAt(line.info, 'providerID') ?? ''}`];
   const all = [
     ...inOrder((part) => ({ ...answerDraft(part, via), ...author })),

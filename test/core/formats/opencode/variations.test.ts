@@ -150,3 +150,18 @@ test.each([
   const started = graph(chain, { offset: 0, limit: 100 }).rows.flatMap(({ startedBy }) => startedBy?.toolCallId ?? []);
   expect(started).toEqual(['c1']);
 });
+
+test('[N24] the call that wrote a summary counts', () => {
+  const message = (id: string, at: number, data: object, part: object): string =>
+    `INSERT INTO message VALUES ('${id}', 'ses_1', ${at}, '${JSON.stringify({ ...data, time: { created: at, completed: at } })}');
+     INSERT INTO part VALUES ('${id}-0', '${id}', 'ses_1', '${JSON.stringify(part)}');`;
+  const summary = { role: 'assistant', mode: 'compaction', summary: true, finish: 'stop', modelID: model.id, providerID: 'anthropic', tokens };
+  const change = `DROP TABLE session_message; DROP TABLE session_v2;
+    ${message('msg_3', 1_002, { role: 'user' }, { type: 'compaction', auto: false })}
+    ${message('msg_4', 1_003, summary, { type: 'text', text: 'In short' })}
+    ${message('msg_5', 1_004, { role: 'user' }, { type: 'text', text: 'Go on' })}`;
+  const chain = emptyChain();
+  importInto(chain, database(join(scratch(), 'opencode.db'), change));
+  expect(usageSessions(chain, { groupBy: null }).totals).toMatchObject({ calls: 2, tokens: { input: 200, output: 20 } });
+  expect(tips(chain, {}).map(({ id }) => said(chain, id).at(-1))).toEqual(['user text  Go on']);
+});
