@@ -386,5 +386,5 @@ test('[N30] in Copilot CLI, a fork after a turn that was taken back counts no ca
   put(fork, linesOf(fork));
   const { calls } = usageCalls(chain, {});
   expect(calls.map(({ beside }) => beside).filter(Boolean)).toEqual(['compaction']);
-  expect(calls).toHaveLength(9 + 1 + 2);
+  expect(calls).toHaveLength(9 + 1 + 1 + 2);
 });
