@@ -221,6 +221,12 @@ describe('bad input', () => {
       ['broken.json', '[1,, 2]', 'its JSON is broken'],
       ['log.eval', 'PK\u0003\u0004 half an archive', 'it is an archive that is damaged, or that is no log of Inspect'],
       ['lines.jsonl', '{"whole": 1}\n{"half', 'it is in no format that Stemma imports'],
+      // The list of inputs that Gemini CLI keeps: its records look like lines of another agent.
+      [
+        'logs.json',
+        JSON.stringify([{ sessionId: 's1', messageId: 0, type: 'user', message: 'Hi' }], null, 2),
+        'it is in no format that Stemma imports',
+      ],
     ];
     const dir = scratch();
     for (const [name, content] of refusals) writeFileSync(join(dir, name), content);
