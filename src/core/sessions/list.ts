@@ -9,7 +9,7 @@ import { type Cluster, clusterName, clustersOf } from './clusters.js';
 import { type Forest, type ForestNode, forestOf, nodesOf, pathTo, subagentKind, turnsOn } from './forest.js';
 import { continuedSessions, type Linked, type LinkRecord, linkRecords, recently } from './links.js';
 import { type SessionMark, sessionMarks } from './marks.js';
-import { noNumbers, numbersOf } from './numbers.js';
+import { noNumbers, numbersOf, sessionsOnHub } from './numbers.js';
 import { type Made, storedClusters, storedTitles } from './stored.js';
 import { firstPrompt, firstWords, writtenTitle } from './titles.js';
 
@@ -87,7 +87,9 @@ const kind = 'session rows';
 export function sessionStates(chain: ReadChain, clusters: readonly Cluster[], marks = sessionMarks(chain)): string[] {
   const calls = callStates(chain, clusters.length > manyClusters ? undefined : new Set(clusters.flatMap(({ sessions }) => [...sessions])));
   const project = `${settingsState(chain)} ${calls.get('')}`;
-  const own = (session: string): string => `${calls.get(session)} ${marks.has(session) ? JSON.stringify(marks.get(session)) : ''}`;
+  const onHub = sessionsOnHub(chain);
+  const own = (session: string): string =>
+    `${calls.get(session)} ${onHub.has(session)} ${marks.has(session) ? JSON.stringify(marks.get(session)) : ''}`;
   return clusters.map(({ sessions, state }) => [project, state, ...[...sessions].map(own)].join('\n'));
 }
 

@@ -87,6 +87,17 @@ function withStarters(key: string, parents: ReadonlyMap<string, string>): Iterab
   return seen;
 }
 
+/** The sessions with contents that only the hub holds, in a project that is open without a clone. */
+export const sessionsOnHub = ({ artifacts, db, project }: ReadChain): ReadonlySet<string> =>
+  new Set(
+    artifacts.copies.expects()
+      ? db.column<string>(
+          "SELECT DISTINCT c.sessionId FROM artifact a JOIN commits c ON c.artifact = a.no WHERE a.gone = 'evicted' AND c.project = ?",
+          project,
+        )
+      : [],
+  );
+
 /** Commits whose contents only the hub holds, in a project that is open without a clone. */
 function commitsOnHub({ artifacts, db, project }: ReadChain, runs: string): CommitSeq[] {
   if (!artifacts.copies.expects()) return [];
