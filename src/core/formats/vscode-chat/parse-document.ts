@@ -93,28 +93,26 @@ const maxOperations = 100_000;
 function replayed(text: string): { readonly state: Json | undefined; readonly cut: readonly Wrapped[] } {
   let state: Json | undefined;
   const cut: Wrapped[] = [];
-  const remove = (requests: readonly Json[], from: number): void => {
-    for (let at = from; at < requests.length; at++) {
-      const request = requests[at];
-      const before = requests[at - 1];
-      if (isObject(request)) cut.push(wrap(request, isObject(before) ? nameRequest(before, at - 1) : null, at));
-    }
-  };
   for (const operation of operationsIn(text).operations) {
     const path = pathOf(operation);
-    if (operation.kind === 0) state = operation.v;
-    else {
-      const isRequests = path.length === 1 && path[0] === 'requests';
-      const old = isRequests ? requestsIn(state) : [];
-      if (isRequests && operation.kind === 2 && typeof operation.i === 'number') remove(old, operation.i);
-      else if (isRequests && (operation.kind === 1 || operation.kind === 3)) remove(old, 0);
-      else if (path.length === 2 && path[0] === 'requests' && typeof path[1] === 'number' && operation.kind !== 2)
-        remove(requestsIn(state).slice(0, path[1] + 1), path[1]);
-      state = changed(state, path, (value) => applied(value, operation));
+    if (operation.kind === 0) {
+      state = operation.v;
+      continue;
     }
+    const requests = path[0] === 'requests' && path.length <= 2 ? requestsIn(state) : [];
+    for (const [at, request] of requests.entries()) {
+      const before = requests[at - 1];
+      if (isObject(request) && isCut(operation, path[1], at)) cut.push(wrap(request, isObject(before) ? nameRequest(before, at - 1) : null, at));
+    }
+    state = changed(state, path, (value) => applied(value, operation));
   }
   return { state, cut };
 }
+
+/** Whether an operation on all requests, or on the one at `only`, cuts the request at this index. */
+const isCut = ({ kind, i }: JsonObject, only: Json | undefined, at: number): boolean =>
+  kind === 2 ? only === undefined && isIndex(i) && at >= i : only === undefined || only === at;
+const isIndex = (value: Json | undefined): value is number => typeof value === 'number' && Number.isInteger(value) && value >= 0;
 
 const requestsIn = (state: Json | undefined): readonly Json[] => (isObject(state) && Array.isArray(state.requests) ? state.requests : []);
 const pathOf = ({ k }: JsonObject): readonly Json[] => (Array.isArray(k) ? k : []);
@@ -154,14 +152,14 @@ function applied(value: Json | undefined, { kind, v, i }: JsonObject): Json | un
   if (kind === 3) return undefined;
   if (kind !== 2) return value;
   const list = Array.isArray(value) ? value : [];
-  const kept = typeof i === 'number' && i >= 0 ? list.slice(0, i) : list;
+  const kept = isIndex(i) ? list.slice(0, i) : list;
   return [...kept, ...(Array.isArray(v) ? v : v === undefined ? [] : [v])];
 }
 
 /** The value with a change at the path. Missing parts are created. */
 function changed(value: Json | undefined, [key, ...rest]: readonly Json[], change: (value: Json | undefined) => Json | undefined): Json {
   if (Array.isArray(value)) {
-    const at = typeof key === 'number' && key >= 0 && key <= value.length ? key : value.length;
+    const at = isIndex(key) && key <= value.length ? key : value.length;
     const next = rest.length === 0 ? change(value[at]) : changed(value[at], rest, change);
     return next === undefined ? value.filter((_, place) => place !== at) : [...value.slice(0, at), next, ...value.slice(at + 1)];
   }

@@ -96,3 +96,15 @@ test('[F9, F10] operations that Stemma cannot apply are named, and all others ar
     ['user text  One', 'assistant text  One!', 'user text  Two', 'assistant text  Two!'],
   ]);
 });
+
+test.each<[string, object]>([
+  ['negative', { kind: 1, k: ['requests', -1e9], v: first }],
+  ['fractional', { kind: 2, k: ['requests'], i: 0.5, v: [] }],
+])('[F9] an operation with a %s index cuts no request', (_, operation) => {
+  const path = join(scratch(), 'chat.jsonl');
+  const log = [{ kind: 0, v: { version: 3, sessionId: 's', creationDate: 1, requests: [first] } }, operation];
+  writeFileSync(path, log.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const chain = emptyChain();
+  importInto(chain, path);
+  expect(tips(chain, {}).map(({ id }) => said(chain, id))).toEqual([['user text  One', 'assistant text  One!']]);
+});
