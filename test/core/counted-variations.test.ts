@@ -210,6 +210,9 @@ describe('replies of Claude Code', () => {
     // A session that went on after it was forked.
     const longer = [claudeFile, [...whole, state(2, 7), ...turn(5, usage, { parent: 'a2' }), state(3, 8)]] as const;
     expect(sumsOf(imported(session, forked(one, 3, 3, 9), longer))).toMatchObject(sums(6, 4, 8 + 2));
+    // In another order, what it used beside the lines after the fork is not told from what it used before.
+    expect(sumsOf(imported(longer, forked(one, 3, 3, 9)))).toMatchObject(sums(6, 4, 8 + 1));
+    expect(sumsOf(imported(forked(one, 3, 3, 9), longer))).toMatchObject(sums(5, 4, 9));
   });
 
   test('[N24] searches and hour-long cache writes of helpers have their own prices', () => {

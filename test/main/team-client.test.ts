@@ -89,11 +89,11 @@ test('an answer with another status is said with it, and with what to do', async
       .catch(({ code, message }: StemmaError) => `${code} ${message.replace(hub, 'HUB')}`);
   };
   expect(await says(413)).toBe(
-    'UNAVAILABLE The hub HUB answers with status 413 (Payload Too Large). A proxy before the hub takes no call of this size: let it take 64 MB.',
+    'UNAVAILABLE The hub HUB answers with status 413 (Payload Too Large). A proxy in front of the hub rejects requests of this size: allow 64 MB.',
   );
   expect(await says(502)).toBe('UNAVAILABLE The hub HUB answers with status 502 (Bad Gateway). Try again later: what has arrived stays.');
   expect(await says(403)).toBe('UNAVAILABLE The hub HUB answers with status 403 (Forbidden). Check its address.');
-  expect(await says(200, 'null')).toBe('UNAVAILABLE The hub HUB answers with something that is no answer of a hub. Check its address.');
+  expect(await says(200, 'null')).toBe('UNAVAILABLE The hub HUB did not answer like a Stemma hub. Check its address.');
   const call = hubClient({ hub: 'http://127.0.0.1:9', token: 'stm_x' }).sync.hello({ project: 'p' });
   await expect(call).rejects.toMatchObject({ message: expect.stringContaining('does not answer: bad port') });
 });

@@ -5,6 +5,7 @@ import {
   type FileResult,
   type FoundFile,
   folderOf,
+  formatNamed,
   type Hashes,
   hashesUpTo,
   holdsConversations,
@@ -60,6 +61,12 @@ function importClosedDatabase(chain: WriteChain, found: FoundFile, { what, granu
   return { ...nothing, bytes: found.bytes, pending: result ? 0 : found.bytes, ...added(result) };
 }
 
+/** A replaced file may belong to another agent. If its beginning is unknown, or may still be of the last format, that one counts. */
+function formatNow({ bytes }: OpenFile, path: string, goesOn: boolean, last: ImportableFormat | undefined): ImportableFormat | undefined {
+  const head = readHead(bytes);
+  return goesOn || (last && last.recognize(head, path) > 0) ? last : (recognized(head, path)?.format ?? last);
+}
+
 /** Imports the lines that follow the last import, up to the end of the last complete turn. */
 function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, options: GrowthOptions): TranscriptGrowth {
   const { what, granularity, seam, signed, regroup } = options;
@@ -67,9 +74,7 @@ function importNewLines(chain: WriteChain, found: FoundFile, file: OpenFile, opt
   const size = file.bytes.length;
   const before = latestSource(chain, path);
   const from = before && size >= before.resumeAt && continuesSource(file, before, seam) ? before.resumeAt : 0;
-  // A file that was replaced may be of another agent. The second half of a session is recognized by nothing.
-  const recognizedNow = from > 0 ? undefined : recognized(readHead(file.bytes), path)?.format;
-  const format = recognizedNow ?? importable(before?.format);
+  const format = formatNow(file, path, from > 0, formatNamed(before?.format));
   if (!format) return { ...nothing, bytes: size, pending: size };
   const fresh = bytesAfter(file.bytes, from);
   const progress = format.progress?.(fresh, granularity) ?? unknownProgress(fresh.length);
@@ -177,5 +182,3 @@ function hashesAt(file: LocatedFile, size: number, seam: Seam | undefined): Hash
 }
 
 const seamAt = (file: LocatedFile, at: number): Seam => ({ at, bytes: readRange(file, Math.max(0, at - seamLength), at) });
-
-const importable = (id: string | undefined): ImportableFormat | undefined => importableFormats.find((format) => format.id === id);

@@ -225,7 +225,7 @@ class Following implements Live {
     file.since = 0;
     try {
       if (!this.isOurs(file)) return;
-      // A clock that was set back must not make the file wait for a time that it has passed before.
+      // After the clock is set back, `changedAt` lies in the future. The file must not wait for it.
       file.changedAt = Math.min(file.changedAt, chain.clock());
       const quietFor = chain.clock() - file.changedAt;
       const rested = quietFor >= times.rest;

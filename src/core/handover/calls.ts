@@ -170,13 +170,10 @@ function rebuilt(chain: ReadChain, row: AgentTurnRow, seen: TurnCards, call: Sto
       parameters: dataOf(parameters),
     });
   const said = toMessages(cards);
-  let body = withMessages(answeredCalls(said));
-  let digest = digestCall(body);
-  if (digest !== call.digest) {
-    // Earlier versions sent open calls as they were.
-    body = withMessages(said);
-    digest = digestCall(body);
-  }
+  // Earlier versions sent open calls as they were.
+  const [now, before] = [withMessages(answeredCalls(said)), withMessages(said)];
+  const body = digestCall(before) === call.digest ? before : now;
+  const digest = digestCall(body);
   const { at, source, boxId: requestBoxId, outputs } = call;
   return {
     requestId: requestIdOf(row, number),

@@ -29,7 +29,7 @@ export { documentOf, holdsConversations, isDatabaseFile, mainFileOf, measuredMem
 export { searchOutside } from './outside.js';
 export { type ImportInput, importPaths } from './paths.js';
 export { type AgentRoot, formatOfAgent, historyFolders, isWatched, maxWatchedBytes } from './places.js';
-export { readHead, recognized } from './recognize.js';
+export { formatNamed, readHead, recognized } from './recognize.js';
 export type { Regrouping } from './regroup.js';
 export { principalOf, type Signed, signedName } from './signed.js';
 export { getSource, importedFiles, latestSource, listSources, mayReadAgain, proveSource, type SourceRow, sourceContent } from './sources.js';

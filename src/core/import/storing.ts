@@ -317,7 +317,7 @@ function addPlanned(
   // A shorter copy of the file was imported before, from here or from elsewhere.
   const isGrowth = planned.parent !== null && 'record' in planned.parent;
   if (isGrowth) noteGrowth(chain, row);
-  else if (planned.parent) notePartsAt(chain, row, made.seqs[planned.parent.plan + 1]);
+  else if (parent && parent.run !== row.run) notePartsAt(chain, row, parent);
   if (planned.startedBy)
     chain.db.run('INSERT OR IGNORE INTO started (context, project, toolCallId) VALUES (?, ?, ?)', [
       row.seq,
@@ -340,10 +340,11 @@ function addPlanned(
   };
 }
 
-/** Branches can part within a turn. `first` is the commit with which the turn goes on in the plan. */
-function notePartsAt(chain: WriteChain, row: ContextRow, first: CommitSeq | undefined): void {
-  if (first === undefined) return;
-  for (const one of [commitAt(chain, first), row]) if (one.parent === row.parent) noteGrowth(chain, one);
+/** Branches can part within a turn. The first child of a commit is in its run, and every other child begins a run. */
+function notePartsAt(chain: WriteChain, row: ContextRow, { run, depth }: ContextRow): void {
+  const first = chain.db.value<CommitSeq>('SELECT seq FROM commits WHERE run = ? AND depth = ?', run, depth + 1);
+  if (first !== undefined) noteGrowth(chain, commitAt(chain, first));
+  noteGrowth(chain, row);
 }
 
 function findParent(chain: WriteChain, { parent }: Pick<StorableCommit, 'parent'>, made: MadeCommits): ContextRow | null {

@@ -92,12 +92,15 @@ const dueFor: Readonly<Record<DerivedKind, (chain: ReadChain) => boolean>> = {
 /** Whether something must be derived before a question of this kind. */
 export const isDue = (chain: ReadChain, what: DerivedKind): boolean => dueFor[what](chain);
 
-/** Derives what a question is answered from, unless another process is writing or the disk is full: then the answer reads what it needs itself. */
+/** What a question is answered from without it: it reads contents itself, or says what is pending. */
+const dispensable: readonly DerivedKind[] = ['calls', 'answers', 'search'];
+
+/** Derives what a question is answered from, unless another process is writing. On a full disk, a question goes on without what is dispensable. */
 export async function prepare(project: TendedProject, what: DerivedKind): Promise<void> {
   try {
     await deriveFor(project, what);
   } catch (error) {
-    if (!(error instanceof StemmaError && error.data.reason === 'disk full')) throw error;
+    if (!(error instanceof StemmaError && error.data.reason === 'disk full' && dispensable.includes(what))) throw error;
   }
 }
 

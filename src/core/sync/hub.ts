@@ -1,13 +1,13 @@
 import type { Timestamp } from '../base/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 
-/** The connection to a hub's project. Calls throw UNAVAILABLE if the hub does not answer, UNAUTHORIZED if the token does not allow the call. */
 export interface Greeting {
   readonly id: string;
   readonly seq: number;
   readonly database?: number | undefined;
 }
 
+/** The connection to a hub's project. Calls throw UNAVAILABLE if the hub does not answer, UNAUTHORIZED if the token does not allow the call. */
 export interface Hub {
   /** The id of the hub's project, the number of its newest item, and a number for its database: another one after a restore. */
   hello(): Promise<Greeting>;

@@ -60,7 +60,7 @@ export function carriedInto({ db, project }: ReadChain, session: string, context
        FROM usageCall u
       WHERE u.project = :project AND u.session IN ${numbersOf('SELECT value FROM json_each(:others)')} AND ${isSummed}
         AND (${isRest} OR u.at < (SELECT MIN(u.at) FROM usageCall u WHERE u.project = :project AND u.session = ${numberOf(':session')} AND ${isListed}))
-        AND (:isLine = 0 OR EXISTS (
+        AND (:isLine = 0 OR ${isRest} OR EXISTS (
           SELECT 1 FROM commits c JOIN firstParentRun r ON r.no = c.run LEFT JOIN up ON up.run = c.run
            WHERE c.seq = u.context AND IIF(up.run IS NULL, r.origin IS NULL, c.depth <= up.depth)))
       GROUP BY 1, 2`,

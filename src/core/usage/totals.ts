@@ -134,11 +134,11 @@ export function settleTotals(chain: WriteChain, sessions: ReadonlySet<string>): 
             IFNULL(SUM(u.output), 0) AS ownOutput, t.cacheWrite1h - IFNULL(SUM(u.cacheWrite1h), 0) AS longWrites,
             IFNULL(t.webSearch - IFNULL(SUM(json_extract(u.terms, '$.serverTools.webSearch')), 0), 0) AS searches, COUNT(u.no) - COUNT(u.output) AS unknown
        FROM t LEFT JOIN usageCall u ON ${covered} AND (t.bare = '' OR ${bare(nameIn('u.model'))} = t.bare)
-      GROUP BY t.session, t.bare ORDER BY t.at`,
+      GROUP BY t.session, t.bare ORDER BY IFNULL(MIN(u.at), t.at)`,
     named,
   );
   const numbered = numberNames(chain);
-  // A fork comes after the session that it continues, whose rest is settled by then.
+  // A fork begins after the session that it continues, whose rest is settled by then.
   for (const total of Map.groupBy(totals, ({ session }) => session)
     .values()
     .flatMap((some) => ofOwnCalls(chain, some))) {

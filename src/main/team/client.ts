@@ -99,11 +99,11 @@ function asError(hub: string, error: unknown): StemmaError {
 const named = (hub: string, message: string): string =>
   /^The hub /.test(message) ? message.replace('The hub', `The hub ${hub}`) : `The hub ${hub} answers: ${message}`;
 
-/** An answer with an unusual status. Often a proxy before the hub gave it, so its text says nothing. */
+/** An answer with an unusual status. Often a proxy in front of the hub gave it. */
 function answeredWith(hub: string, { status, message }: ORPCError<string, unknown>): string {
   const advice =
     status === 413
-      ? 'A proxy before the hub takes no call of this size: let it take 64 MB.'
+      ? 'A proxy in front of the hub rejects requests of this size: allow 64 MB.'
       : status === 429 || status >= 500
         ? 'Try again later: what has arrived stays.'
         : 'Check its address.';
@@ -114,8 +114,7 @@ function answeredWith(hub: string, { status, message }: ORPCError<string, unknow
 function unreachable(hub: string, reason: string): string {
   if (/CERT|SIGNATURE|ISSUER/.test(reason))
     return `This machine does not trust the certificate of the hub ${hub} (${reason}). Ask who runs the hub, or name its authority in NODE_EXTRA_CA_CERTS.`;
-  if (/^(?:Invalid RPC|Cannot parse) response/.test(reason))
-    return `The hub ${hub} answers with something that is no answer of a hub. Check its address.`;
+  if (/^(?:Invalid RPC|Cannot parse) response/.test(reason)) return `The hub ${hub} did not answer like a Stemma hub. Check its address.`;
   const other = hub.startsWith('https') ? 'http' : 'https';
   if (reason === 'UND_ERR_SOCKET' || reason === 'ECONNRESET')
     return `The hub ${hub} ended the connection before it answered. Try again: what has arrived stays. If it never answers, check whether its address begins with ${other}://.`;

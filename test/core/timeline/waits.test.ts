@@ -134,7 +134,7 @@ test('[B-08] only agents have plans, and a stored plan of a person stops no othe
   const plan = (entityId: string) => client.run.setPlan({ entityId, name: 'Soon', instruction: 'Post it', runAfter: '1 second' });
   for (const set of [
     plan('bob'),
-    client.run.setGoals({ entityId: 'bob', goals: [] }),
+    client.run.setGoals({ entityId: 'bob', goals: [{ description: 'Win', longTerm: true }] }),
     client.run.setMemory({ entityId: 'ci', topic: null, content: 'x' }),
   ])
     expect(await refusalOf(set)).toMatchObject({ code: 'BAD_REQUEST', data: { field: 'entityId' } });
@@ -147,6 +147,8 @@ test('[B-08] only agents have plans, and a stored plan of a person stops no othe
   clock.at += 1_000;
   expect((await client.run.tick({})).started.map(({ entityId }) => entityId)).toEqual(['asker']);
   expect(isDue(chain)).toBe(false);
+  // What an earlier version stored can be deleted.
+  expect(await client.run.setPlan({ entityId: 'bob', name: 'Old', instruction: null })).toEqual([]);
 });
 
 test('[B-33] who left a space gets no answer from it, and the others go on', async () => {

@@ -16,7 +16,7 @@ export const goalsOf = (store: ReadStore, entityId: string): (Goal & { goalId: s
 /** Replaces the goals of an agent. */
 export function setGoals(store: SpaceStore, entityId: string, goals: readonly Goal[]): (Goal & { goalId: string })[] {
   return store.db.transaction(() => {
-    const { no } = requireAgent(store, entityId);
+    const { no } = (goals.length > 0 ? requireAgent : requireEntity)(store, entityId);
     store.db.run('DELETE FROM goal WHERE entity = ?', no);
     for (const { description, priority = 0, longTerm } of goals)
       store.db.insert('goal', { project: store.project, entity: no, description, priority, longTerm: longTerm ? 1 : 0 });
@@ -42,7 +42,7 @@ export function setMemory(
   memoryId?: string,
 ): (Memory & { memoryId: string })[] {
   return store.db.transaction(() => {
-    const { no } = requireAgent(store, entityId);
+    const { no } = (content === null ? requireEntity : requireAgent)(store, entityId);
     if (memoryId !== undefined && store.db.run("DELETE FROM memory WHERE entity = ? AND 'mem-' || no = ?", no, memoryId).changes === 0)
       throw notFound(memoryId, `The agent ${entityId} has no memory ${memoryId}.`);
     if (topic !== null) store.db.run('DELETE FROM memory WHERE entity = ? AND topic = ?', no, topic);
@@ -72,7 +72,7 @@ export const plansOf = (store: ReadStore, entityId: string): StoredPlan[] =>
  */
 export function setPlan(store: SpaceStore, { entityId, name, instruction, cron, scheduledAt, runAfter }: InputOf<'run.setPlan'>): StoredPlan[] {
   return store.db.transaction(() => {
-    const { no } = requireAgent(store, entityId);
+    const { no } = (instruction === null ? requireEntity : requireAgent)(store, entityId);
     const times = [cron, scheduledAt, runAfter].filter((given) => given !== undefined).length;
     if (instruction === null) {
       if (times > 0) throw badRequest('instruction', 'a plan that is deleted (instruction: null) has no cron, scheduledAt or runAfter');
