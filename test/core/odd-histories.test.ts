@@ -277,12 +277,10 @@ describe('Cline and Roo Code', () => {
   const environment = '<environment_details>\n# Open files\n</environment_details>';
 
   /** A task folder with its documents. */
-  function task(messages: readonly object[], shown: readonly object[] = []): WriteChain {
-    const folder = scratch();
+  function task(messages: readonly object[], shown: readonly object[] = [], chain = emptyChain(), folder = scratch()): WriteChain {
     const models = { model_usage: [{ ts: 1_769_000_000_000, model_id: 'm' }] };
     for (const [name, value] of Object.entries({ api_conversation_history: messages, ui_messages: shown, task_metadata: models }))
       writeFileSync(join(folder, `${name}.json`), JSON.stringify(value));
-    const chain = emptyChain();
     expect(importInto(chain, folder).skipped).toEqual([]);
     return chain;
   }
@@ -323,6 +321,16 @@ describe('Cline and Roo Code', () => {
     const [tip] = tips(chain, {});
     expect(said(chain, tip?.id as ContextId)).toEqual(['user summary  instead', 'user text  first', 'assistant text  new']);
     expect(listSessions(chain, {}).sessions).toMatchObject([{ turns: 2 }]);
+  });
+
+  test('[C9] a task that is imported again after a summary repeats no message', () => {
+    const [asked, replied, folder] = [prompt('ask'), reply('old'), scratch()];
+    const chain = task([asked, replied], [], emptyChain(), folder);
+    const tag = { condenseParent: 'x' };
+    const summary = { ...prompt('instead'), isSummary: true, condenseId: 'x' };
+    task([{ ...asked, ...tag }, { ...replied, ...tag }, summary, reply('new')], [], chain, folder);
+    expect(listSessions(chain, {}).sessions).toMatchObject([{ turns: 1, branches: 1 }]);
+    expect(tips(chain, {}).map(({ id }) => said(chain, id))).toEqual([['user summary  instead', 'assistant text  new']]);
   });
 
   test('[N22] a fork, which names no origin, counts no call twice', () => {

@@ -16,15 +16,14 @@ const isSession = (text: string): boolean =>
   hasMembers(text, { version: /^\d+$/, updated_at: /^\d{4}-/ }) &&
   ['agent', 'conversation_id', 'sessionId', 'source_message_count'].some((name) => hasMembers(text, { [name]: /./ }));
 /** A task folder is recognized by its file name, because other programs could have written the same list of messages. */
-const taskFile = /(?:^|[/\\])api_conversation_history\.json$/;
-const inTask = /^(.*[/\\]|)(?:api_conversation_history|ui_messages|task_metadata)\.json$/;
+const inTask = /^(.*[/\\]|)(api_conversation_history|ui_messages|task_metadata)\.json$/;
 
 /** The documents of Cline. Cline writes the whole document at every change. */
 export const document: DocumentReader = {
   keeps: true,
   recognize: (head, path = '') => {
     const text = decodeText(head);
-    return isSession(text) || (taskFile.test(path) && /^\s*\[/.test(text));
+    return isSession(text) || (inTask.exec(path)?.[2] === 'api_conversation_history' && /^\s*\[/.test(text));
   },
   together(path) {
     const task = inTask.exec(path)?.[1];
@@ -36,7 +35,7 @@ export const document: DocumentReader = {
     const value = parseJson(decodeText(bytes));
     if (isDeep(value)) return undefined;
     const documents = [...beside.values()].map((other) => parseJson(decodeText(other)) ?? null).filter((other) => !isDeep(other));
-    if (Array.isArray(value)) return [taskOf(withCalls(objectsIn(value), documents), objectsIn(value), path)];
+    if (Array.isArray(value)) return [taskOf(objectsIn(value), documents, path)];
     if (!isObject(value) || !Array.isArray(value.messages)) return undefined;
     const compaction = documents.find((other): other is JsonObject => isObject(other) && Array.isArray(other.messages));
     const about = documents.find((other): other is JsonObject => isObject(other) && typeof other.session_id === 'string');
@@ -128,13 +127,17 @@ function requestCounts(request: Json | undefined): JsonObject {
 }
 
 /** A task is named by its folder. Its messages have no ids. */
-function taskOf(messages: readonly JsonObject[], named: readonly JsonObject[], path: string) {
+function taskOf(messages: readonly JsonObject[], documents: readonly Json[], path: string) {
   const id = /([^/\\]+)[/\\][^/\\]+$/.exec(path)?.[1] ?? 'task';
-  const records = messages.map((message, at): Wrapped => ({ id: nameByContent(named[at] as JsonObject, at), record: message, at: message.ts }));
+  const records = withCalls(messages, documents).map(
+    (record, at): Wrapped => ({ id: nameByContent(messages[at] as JsonObject, at), record, at: record.ts }),
+  );
   return { id, lines: () => wrapLines(formatId, id, { sessionId: id }, records) };
 }
 
-const nameByContent = (message: JsonObject, at: number): string => `${at}-${digest(JSON.stringify(message))}`;
+/** Roo Code writes into old messages which summary replaced them. They keep their names. */
+const nameByContent = ({ condenseParent: _, truncationParent: __, ...message }: JsonObject, at: number): string =>
+  `${at}-${digest(JSON.stringify(message))}`;
 
 const kindOf = (message: JsonObject): string | undefined => stringAt(message.metadata, 'kind');
 /** A summary, or the mark of Roo Code in the place of messages that it leaves out. */
