@@ -301,6 +301,19 @@ describe('Cline and Roo Code', () => {
     expect(listSessions(task(messages), {}).sessions).toMatchObject([{ turns: 2, branches: 1 }]);
   });
 
+  const result = (content: unknown): object => ({ type: 'tool_result', tool_use_id: 'c1', content });
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
+  test.each<[string, number, readonly object[]]>([
+    ['a result of a command of two lines', 1, [{ type: 'text', text: "[execute_command for 'cd a\nnpm test'] Result:" }]],
+    ['a file with a tag of feedback', 1, [result('export const tags = {\n<feedback>\n}')]],
+    ['an image of a result', 1, [result('a page'), image]],
+    ['feedback on a result', 2, [result([{ type: 'text', text: 'The user denied this and provided feedback:\n<feedback>\nno\n</feedback>' }])]],
+    ['an image without a result', 2, [image]],
+  ])('[N20] %s makes the task %i turns long', (_, turns, content) => {
+    const chain = task([prompt('ask'), reply('one'), { role: 'user', content }, reply('two')]);
+    expect(listSessions(chain, {}).sessions).toMatchObject([{ turns }]);
+  });
+
   test('[N20] the calls of a task have the counts, models and times that stand beside its messages', () => {
     const counts = { tokensIn: 100, tokensOut: 10, cacheReads: 30, cacheWrites: 20 };
     const shown = [request(counts), request({ ...counts, apiProtocol: 'anthropic' }), request({ request: 'canceled' })];

@@ -157,17 +157,21 @@ export function roleInTurn(message: JsonObject): RecordRole {
 
 const added = /^\s*(?:<environment_details>|\[TASK RESUMPTION\]|\[ERROR\] You did not use a tool)/;
 /** A result that an old model, which calls tools in its text, gets as text. What follows in the message belongs to it. */
-const resultHead = /^\[[\w-]+(?: for [^\n]*)?\] Result:/;
-const feedback = /<(?:feedback|user_message)>/;
+const resultHead = /^\[[\w-]+(?: for [\s\S]{0,100000}?)?\] Result:/;
+/** What a person typed stands in results too, after a sentence of the agent. A file with such a tag lacks that sentence. */
+const feedback = /(?:^|\] Result:)\s*<user_message>|\b(?:the user|new message)\b[^\n]{0,200}\n{1,2}<(?:feedback|user_message)>/i;
 
-/** Of each block of a user's message, whether a person typed it. */
+/** Of each block of a user's message, whether a person typed it. Images after a native result belong to it. */
 function typedIn(blocks: readonly Json[]): readonly boolean[] {
-  let isResult = false;
+  let [isResult, hasResult] = [false, false];
   return blocks.map((block) => {
     const type = stringAt(block, 'type');
-    const text = stringAt(block, 'text') ?? JSON.stringify(block);
-    isResult ||= type === 'text' && resultHead.test(text);
-    return feedback.test(text) || (type !== 'tool_result' && !isResult && !added.test(text));
+    const parts = isObject(block) && type === 'tool_result' ? readBlocks(block.content) : [block];
+    const texts = parts.flatMap((part) => stringAt(part, 'text') ?? []);
+    hasResult ||= type === 'tool_result';
+    isResult ||= type === 'text' && resultHead.test(texts[0] ?? '');
+    const isAdded = isResult || type === 'tool_result' || (hasResult && type === 'image') || added.test(texts[0] ?? '');
+    return !isAdded || texts.some((text) => feedback.test(text));
   });
 }
 
