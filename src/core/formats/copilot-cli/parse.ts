@@ -101,23 +101,21 @@ function mark(record: JsonObject): Omit<RecordMark, 'range'> | undefined {
 }
 
 /** The usage of calls by their id, whose record comes before the answer's, and the first answer of each call. */
-const nothingGathered = () => ({ usages: new Map<string, TokenUsage>(), firsts: new Map<string, Json | undefined>() });
-type Gathered = ReturnType<typeof nothingGathered>;
-
-function gather(records: readonly JsonObject[]): Gathered {
-  const gathered = nothingGathered();
+function gather(records: readonly JsonObject[]) {
+  const [usages, firsts] = [new Map<string, TokenUsage>(), new Map<string, Json | undefined>()];
   for (const record of records) {
     const data = readData(record);
     const { usage } = readType(record) === 'session.usage_record' ? data : {};
     const [id, counts] = [stringAt(usage, 'apiCallId'), countsIn(usage)];
-    if (id !== undefined && counts) gathered.usages.set(id, counts);
+    if (id !== undefined && counts) usages.set(id, counts);
     const call = readType(record) === 'assistant.message' ? stringAt(data, 'apiCallId') : undefined;
-    if (call !== undefined && !gathered.firsts.has(call)) gathered.firsts.set(call, record.id);
+    if (call !== undefined && !firsts.has(call)) firsts.set(call, record.id);
   }
-  return gathered;
+  return { usages, firsts };
 }
+type Gathered = ReturnType<typeof gather>;
 
-/** What an answer's call counted. A call that wrote several answers counts once. */
+/** What an answer's call counted. Of several answers of a call that are read together, the first counts. */
 function usageOf({ id }: JsonObject, data: JsonObject, { usages, firsts }: Gathered): TokenUsage | undefined {
   const call = stringAt(data, 'apiCallId') ?? '';
   return firsts.has(call) && firsts.get(call) !== id ? noCall : (usages.get(call) ?? outputIn(data));
