@@ -336,6 +336,34 @@ describe('Cline and Roo Code', () => {
     expect(listSessions(chain, {}).sessions).toMatchObject([{ turns: 2 }]);
   });
 
+  test('[C9] a compaction keeps what only a later one replaces, and an old summary keeps the task', () => {
+    const [tag, later] = [{ truncationParent: 'x' }, { condenseParent: 'y' }];
+    const chain = task([
+      ...[{ ...prompt('first'), ...later }, reply('old', { ...tag, ...later })],
+      { ...prompt('mark'), ...later, isTruncationMarker: true, truncationId: 'x' },
+      ...[reply('kept', later), { ...prompt('summary'), isSummary: true, condenseId: 'y' }, reply('new')],
+    ]);
+    const [tip] = tips(chain, {});
+    const calls = usageCalls(chain, {}).calls;
+    expect(calls).toHaveLength(3);
+    expect(said(chain, calls[1]?.commit as ContextId)).toEqual(['user summary  mark', 'user text  first', 'assistant text  kept']);
+    expect(said(chain, tip?.id as ContextId)).toEqual(['user summary  summary', 'assistant text  new']);
+    const old = task([prompt('first'), { ...prompt('summary'), isSummary: true }, reply('new')]);
+    expect(said(old, tips(old, {})[0]?.id as ContextId)).toEqual(['user summary  summary', 'user text  first', 'assistant text  new']);
+  });
+
+  test('[N20] an answer with a time has the counts of the last request before it', () => {
+    const start = 1_770_000_000_000;
+    const shown = [10, 20, 30].map((output, at) => ({ ...request({ tokensIn: 1, tokensOut: output }), ts: start + at * 1_000 }));
+    const messages = [
+      prompt('ask'),
+      { ...prompt('summary'), isSummary: true },
+      reply('three', { ts: start + 2_500 }),
+      reply('more', { ts: start + 2_600 }),
+    ];
+    expect(usageCalls(task(messages, shown), {}).calls.map(({ tokens: { output } }) => output)).toEqual([30, null]);
+  });
+
   test('[C9] a task that is imported again after a summary repeats no message', () => {
     const [asked, replied, folder] = [prompt('ask'), reply('old'), scratch()];
     const chain = task([asked, replied], [], emptyChain(), folder);

@@ -40,11 +40,9 @@ export const document: DocumentReader = {
     const compaction = documents.find((other): other is JsonObject => isObject(other) && Array.isArray(other.messages));
     const about = documents.find((other): other is JsonObject => isObject(other) && typeof other.session_id === 'string');
     const placed = compaction && compactionIn(value, compaction);
-    return [readSession(value, { about, placed }), ...(compaction && !placed ? [readSession(compaction)] : [])];
+    return [readSession(value, about, placed), ...(compaction && !placed ? [readSession(compaction)] : [])];
   },
 };
-
-type PlacedCompaction = NonNullable<ReturnType<typeof compactionIn>>;
 
 /** The last compaction of a session, which still has all messages, and its place among them. Undefined if the documents differ. */
 function compactionIn(session: JsonObject, compaction: JsonObject) {
@@ -63,21 +61,18 @@ function compactionIn(session: JsonObject, compaction: JsonObject) {
 /** The messages before a compaction that it keeps, and the system prompt, which every request has. */
 export function keptBy(message: JsonObject, before: readonly TreeRecord[]): readonly TreeRecord[] {
   const kept = new Set(Array.isArray(message.kept) ? message.kept : []);
-  const isRoo = message.condenseId !== undefined || message.truncationId !== undefined;
-  const isSent = ({ record }: JsonObject): boolean =>
-    isObject(record) && record.condenseParent === undefined && record.truncationParent === undefined;
-  return before.filter(({ name, part, piece }) =>
-    isRoo ? isSent(piece.record ?? {}) : part === 'lead' || kept.has(name.slice(name.indexOf(':') + 1)),
+  const recordOf = ({ piece }: TreeRecord): Json | undefined => piece.record?.record;
+  // A later compaction can have left out more.
+  const replacing = new Set([message, ...before.map(recordOf)].flatMap((one) => (isObject(one) ? [one.condenseId, one.truncationId] : [])));
+  const isSent = (record: Json | undefined): boolean =>
+    isObject(record) && ![record.condenseParent, record.truncationParent].some((id) => id !== undefined && replacing.has(id));
+  return before.filter((one) =>
+    kindOf(message) === undefined ? isSent(recordOf(one)) : one.part === 'lead' || kept.has(one.name.slice(one.name.indexOf(':') + 1)),
   );
 }
 
-interface Beside {
-  /** The facts about this session in Cline's list of sessions. */
-  readonly about?: JsonObject | undefined;
-  readonly placed?: PlacedCompaction | undefined;
-}
-
-function readSession(value: JsonObject, { about: listed, placed }: Beside = {}) {
+/** A session, with the facts that Cline's list of sessions has about it. */
+function readSession(value: JsonObject, listed?: JsonObject, placed?: ReturnType<typeof compactionIn>) {
   const id = stringAt(value, 'sessionId') ?? stringAt(value, 'conversation_id') ?? 'session';
   const isCompaction = value.source_message_count !== undefined || objectsIn(value.messages)[0]?.id === undefined;
   const system = stringAt(value, 'system_prompt');
@@ -98,15 +93,18 @@ function readSession(value: JsonObject, { about: listed, placed }: Beside = {}) 
   return { id: own, lines: () => wrapLines(formatId, own, about, records), ...defined({ title, cwd }) };
 }
 
-/** The messages of a task with the counts, models and times of its calls, which other documents have. The k-th request has the k-th answer. */
+/** Adds the counts, models and times of calls from the other documents of the folder. Requests whose answers were removed are not counted. */
 function withCalls(messages: readonly JsonObject[], documents: readonly Json[]): readonly JsonObject[] {
   const shown = objectsIn(documents.find(Array.isArray));
   const models = objectsIn(documents.find(isObject)?.model_usage);
   const requests = shown.filter(({ say }) => say === 'api_req_started');
+  // An answer with a time belongs to the last request before it. One without a time belongs to the next request.
   let number = 0;
   return messages.map((message): JsonObject => {
+    const time = Number(message.ts);
+    while (message.role === 'assistant' && Number(requests[number + 1]?.ts) <= time) number += 1;
     const request = requests[number];
-    if (!request || isSummary(message)) return message;
+    if (!request || Number(request.ts) > time || isSummary(message)) return message;
     const { ts } = request;
     const timed: JsonObject = { ...(ts !== undefined && { ts }), ...message };
     if (message.role !== 'assistant') return timed;

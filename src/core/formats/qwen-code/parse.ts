@@ -112,10 +112,8 @@ function mark(record: JsonObject): Omit<RecordMark, 'range'> | undefined {
 function readEntries(record: JsonObject): readonly Numbered[] {
   const parts = readParts(record);
   switch (readType(record)) {
-    case 'user': {
-      const isNotice = subtypeOf(record) === 'notification';
-      return parts.map((part, at): Numbered => [at, userPart(part, isNotice)]);
-    }
+    case 'user':
+      return parts.map((part, at): Numbered => [at, userPart(part, subtypeOf(record) === 'notification')]);
     case 'assistant': {
       const author = defined({ author: stringAt(record, 'model') });
       return withUsage(
@@ -137,7 +135,7 @@ function readUsage({ usageMetadata: usage }: JsonObject): TokenUsage | undefined
   return usageIn({ input, output, cacheRead, reasoning }, 'within');
 }
 
-/** Whether the record has the tool calls of an answer that the record before it began and counts. Subagents write these apart. */
+/** Whether the record continues the answer that the record before it began and counts. Subagents write the tool calls of an answer apart. */
 const isRest = (record: JsonObject, parts: readonly JsonObject[]): boolean =>
   record.isSidechain === true && parts.length > 0 && parts.every(({ functionCall }) => isObject(functionCall));
 
