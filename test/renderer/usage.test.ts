@@ -16,7 +16,7 @@ import {
   chosenText,
   countValues,
   hitShare,
-  isLowerBound,
+  isBound,
   noSums,
   rest,
   seriesOf,
@@ -92,7 +92,7 @@ describe('[Q8] the sums of the place Usage', () => {
       ['main', 5],
       ['Branch not recorded', 3],
     ]);
-    expect(isLowerBound(addSlices(calls))).toBe(true);
+    expect(isBound(addSlices(calls), 'cost')).toBe(true);
     expect(measuredSum(groups.get('opus') ?? addSlices(slicesOf([], [])), 'cost')).toBe('≥ $3.00');
     expect(measuredSum(groups.get('gpt') ?? addSlices(slicesOf([], [])), 'cost')).toBe('no price');
     // Tokens are a lower bound where a count is missing, not where a price is.

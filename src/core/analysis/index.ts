@@ -4,7 +4,7 @@
 export { answer, openScopedViews, openViews, type ScopedViews } from './answer.js';
 export { checkExport, type WrittenFile, writeAnswer, writeDataset } from './files.js';
 export { applyRules, byTime, type RuleResults } from './findings.js';
-export { catchUpFindings, findingsAreDue, findingsWithin, keptCounts, keptFindings, uncheckedSessions } from './kept-findings.js';
+export { catchUpFindings, type FindingPage, findingsAreDue, findingsWithin, keptCounts, keptFindings, uncheckedSessions } from './kept-findings.js';
 export { analysisIsDue, analysisProgress, catchUpAnalysis } from './prepare.js';
 export { type Statement, statementOf } from './question.js';
 export { builtInRules, parseRule, type SqlRule } from './rules.js';

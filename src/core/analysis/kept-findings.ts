@@ -86,7 +86,7 @@ function store({ db, project }: WriteChain, cluster: number, { rule, sessionId, 
   db.run(insert, project, cluster, rule, sessionId, commit, entryKey, at, detail, count);
 }
 
-interface Wanted {
+export interface FindingPage {
   readonly rules: readonly SqlRule[];
   readonly sessionId?: string | undefined;
   readonly offset: number;
@@ -94,7 +94,7 @@ interface Wanted {
 }
 
 /** A page of the kept findings of rules, newest first. SQLite reads no other ones. */
-export function keptFindings({ db, project }: ReadChain, { rules, sessionId, offset, limit }: Wanted): { total: number; findings: Finding[] } {
+export function keptFindings({ db, project }: ReadChain, { rules, sessionId, offset, limit }: FindingPage): { total: number; findings: Finding[] } {
   const byName = new Map(rules.map((rule) => [rule.rule, rule] as const));
   const names = JSON.stringify([...byName.keys()]);
   // With many rules, the index of times leads to the newest ones.

@@ -1,5 +1,15 @@
 import { join } from 'node:path';
-import { builtInRules, byTime, keptCounts, keptFindings, parseRule, type RuleResults, type SqlRule, uncheckedSessions } from '../analysis/index.js';
+import {
+  builtInRules,
+  byTime,
+  type FindingPage,
+  keptCounts,
+  keptFindings,
+  parseRule,
+  type RuleResults,
+  type SqlRule,
+  uncheckedSessions,
+} from '../analysis/index.js';
 import { decodeText } from '../base/index.js';
 import { listIfExists, readInside } from '../files/index.js';
 import { askProject, prepareFindings } from './analyst.js';
@@ -20,13 +30,6 @@ export function rulesIn(dataDir: string): SqlRule[] {
     .map(({ name }) => parseRule(name.slice(0, -'.sql'.length), decodeText(readInside(dataDir, join(folder, name), { limit: maxRuleBytes })), false));
   const names = new Set(own.map(({ rule }) => rule));
   return [...builtInRules.filter(({ rule }) => !names.has(rule)), ...own];
-}
-
-interface FindingPage {
-  readonly rules: readonly SqlRule[];
-  readonly sessionId?: string | undefined;
-  readonly offset: number;
-  readonly limit: number;
 }
 
 /**

@@ -1,17 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import type { Settled } from '../../core/base/index.js';
-import type { AgentRoot, CacheSize, ReadPlace } from '../../core/project/index.js';
+import type { CacheSize, ReadPlace } from '../../core/project/index.js';
 import { built, type Frame } from '../launch/index.js';
 import { answeredBy, beginsStream, brokenStream, type CallFrame, continued, eventIn, stoppedBy } from './frames.js';
 import { type Aid, type FromReader, mostReaders, type ReaderOrder, type ToReader } from './pool.js';
 
 export type Readers = ReturnType<typeof openReaders>;
 
-export interface ReadersOptions {
-  readonly dataDir: string;
-  readonly agentRoots: readonly AgentRoot[];
-  readonly place: ReadPlace | undefined;
-  readonly projects: number;
+export interface ReadersOptions extends Omit<ReaderOrder, 'kind'> {
   answer(connection: number, frame: Frame): void;
   ask(aid: Aid): void;
   /** Takes a call whose threads ended twice without an answer. */

@@ -137,12 +137,9 @@ export const barHeight = (of: Sums, measure: ShownMeasure, by?: ShownGrouping): 
 /** Whether a sum of tokens is a lower bound, because a count is missing in it. A missing price changes no tokens. */
 export const isMissingTokens = ({ uncountedOutputs, uncountedInputs }: Sums): boolean => uncountedOutputs + uncountedInputs > 0;
 
-/** Whether a cost is a lower bound, because calls without a price or an output are in it. */
-export const isLowerBound = (of: Sums): boolean => of.unpriced > 0 || isMissingTokens(of);
-
 /** Whether a value of a measure is a lower bound, because counts or prices are missing in it. */
 export const isBound = (of: Sums, measure: ShownMeasure): boolean =>
-  measure === 'cost' ? isLowerBound(of) : measure === 'tokens' && isMissingTokens(of);
+  measure === 'cost' ? of.unpriced > 0 || isMissingTokens(of) : measure === 'tokens' && isMissingTokens(of);
 
 /** The parts of a stacked bar: the largest groups, then the rest as one, then what was not recorded. */
 export const rest = '\u0000rest';
