@@ -269,6 +269,16 @@ test('[T15] a row that is too large is refused by name, and the other conversati
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * mebibyte);
 });
 
+test('[T15] a first event of OpenClaw that expands too much is refused, and the other sessions are read', () => {
+  const path = join(historyFolder(), 'openclaw-agent.sqlite');
+  const raw = new Database(path);
+  raw.exec(`CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB);
+    INSERT INTO transcript_events VALUES ('b', 0, '{"type":"session"}', NULL)`);
+  raw.prepare("INSERT INTO transcript_events VALUES ('a', 0, NULL, ?)").run(zstdCompressSync(Buffer.alloc(65 * mebibyte)));
+  raw.close();
+  expect(conversationsIn(path)).toEqual([expect.stringMatching(/^an event of it expands from/), expect.any(Number)]);
+});
+
 test('[T15] a conversation too large for the memory is refused, and the others are read', () => {
   const rows: ForeignRows = {
     tables: new Map(),

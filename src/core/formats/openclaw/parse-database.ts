@@ -20,9 +20,8 @@ export const database: DatabaseReader = {
     const limit = expansionLimit();
     const nodes = nodesOf(rows);
     // A rewind and a fork repeat the entries of an older session, which comes first.
-    const startOf = (id: string): string => `${stringAt(readEvents(rows, id, limit, { seq: '0' })[0], 'timestamp') ?? ''} ${id}`;
-    const all = [...lastIds(rows, 'transcript_events', 'seq')].map(([id, stamp]) => ({ id, stamp, start: startOf(id) }));
-    for (const { id, stamp } of all.sort((a, b) => (a.start < b.start ? -1 : 1)))
+    const all = [...lastIds(rows, 'transcript_events', 'seq')].map(([id, stamp]) => ({ id, stamp, begun: `${timeOf(rows, id, limit)} ${id}` }));
+    for (const { id, stamp } of all.sort((a, b) => (a.begun < b.begun ? -1 : 1)))
       yield { id, stamp, lines: () => writeLines(readEvents(rows, id, limit)), ...defined({ title: titleOf(nodes.get(id)) }) };
   },
 };
@@ -39,6 +38,15 @@ function nodesOf(rows: DatabaseRows): ReadonlyMap<string, JsonObject> {
 }
 
 const titleOf = (node: JsonObject | undefined): string | undefined => stringAt(node, 'title') ?? stringAt(node, 'displayName');
+
+/** The time of a session's first event; empty if it cannot be read, which `lines` reports. */
+function timeOf(rows: DatabaseRows, id: string, limit: ExpansionLimit): string {
+  try {
+    return stringAt(readEvents(rows, id, limit, { seq: '0' })[0], 'timestamp') ?? '';
+  } catch {
+    return '';
+  }
+}
 
 /** @throws CORRUPT if the events expand beyond the limit. */
 function readEvents(rows: DatabaseRows, id: string, limit: ExpansionLimit, where: { seq?: string } = {}): readonly JsonObject[] {
