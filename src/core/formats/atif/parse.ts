@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { TokenUsage } from '../format.js';
 import {
   answered,
@@ -94,10 +94,7 @@ function messageDrafts({ message }: JsonObject, role: 'user' | 'system' | 'assis
   });
 }
 
-const authorOf = (step: JsonObject): { readonly author?: string } => {
-  const model = stringAt(step, 'model_name');
-  return model ? { author: model } : {};
-};
+const authorOf = (step: JsonObject) => defined({ author: stringAt(step, 'model_name') || undefined });
 
 function agentDrafts(step: JsonObject): readonly UnplacedEntry[] {
   const author = authorOf(step);

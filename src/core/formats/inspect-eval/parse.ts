@@ -1,8 +1,8 @@
-import { isObject, type JsonObject, stringAt } from '../../base/index.js';
+import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { TokenUsage } from '../format.js';
 import { blockDraft, readBlocks, textIn } from '../shared/anthropic-blocks.js';
 import type { RecordRole } from '../shared/branches.js';
-import { isSummaryText } from '../shared/continued.js';
+import { withSummary } from '../shared/continued.js';
 import {
   answered,
   called,
@@ -51,19 +51,12 @@ function readUsage(usage: JsonObject): TokenUsage | undefined {
   return usageIn({ input, output, cacheRead, cacheWrite, reasoning: usage.reasoning_tokens }, 'beside');
 }
 
-/** What a compaction left: the first text of a user that reads like a summary, else the first after the system prompt, stands for the rest. */
 function compactedDrafts(record: JsonObject): readonly UnplacedEntry[] {
   if (record.compacted === undefined) return draftEntries(record);
-  const drafts = objectsIn(record.compacted).flatMap(draftEntries);
-  const told = drafts.filter(({ kind, role }) => kind === 'text' && role === 'user');
-  const summary = told.find(({ text = '' }) => isSummaryText(text)) ?? told[0];
-  return drafts.map((draft) => (draft === summary ? { ...draft, kind: 'summary' } : draft));
+  return withSummary(objectsIn(record.compacted).flatMap(draftEntries));
 }
 
-const authorOf = (record: JsonObject): { readonly author?: string } => {
-  const model = stringAt(record, 'model');
-  return model === undefined ? {} : { author: model };
-};
+const authorOf = (record: JsonObject) => defined({ author: stringAt(record, 'model') });
 
 function draftEntries(record: JsonObject): readonly UnplacedEntry[] {
   const author = authorOf(record);

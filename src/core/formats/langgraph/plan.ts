@@ -2,8 +2,8 @@ import { defined, isObject, type JsonObject, stringAt } from '../../base/index.j
 import type { ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { type Content, planBranches, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
-import { firstNewLine, type RecordPiece } from '../shared/jsonl.js';
-import { firstIn, madeBy, maxNameLength } from '../shared/plans.js';
+import type { RecordPiece } from '../shared/jsonl.js';
+import { firstIn, madeBy, maxNameLength, newProblems } from '../shared/plans.js';
 import { inDelta } from '../shared/records.js';
 import { readEntries, stopEntry } from './parse.js';
 import { titleIn } from './parse-database.js';
@@ -23,14 +23,13 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
   // A graph inside a graph is named after its node; the run that started it follows after a colon.
   const made = madeBy('langgraph', { role: namespace?.split('|').at(-1)?.split(':')[0], sessionId });
   const planned = planBranches({ ...tree, pieces }, context, { ...made, read: readPieces, summary: writeSummary });
-  const freshFrom = firstNewLine(pieces, context.resumeAt);
-  const isNew = ({ line }: Problem): boolean => line >= freshFrom;
+  const fresh = newProblems(pieces, context.resumeAt);
   return {
     format: formatId,
     ...defined({ sessionId, title }),
     ...planned,
-    skipped: [...scan.skipped, ...tree.skipped].filter(isNew),
-    notes: [...scan.notes, ...tree.notes].filter(isNew),
+    skipped: fresh([...scan.skipped, ...tree.skipped]),
+    notes: fresh([...scan.notes, ...tree.notes]),
     end: scan.end,
   };
 }

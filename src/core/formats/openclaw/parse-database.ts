@@ -1,5 +1,5 @@
 import { zstdDecompressSync } from 'node:zlib';
-import { decodeText, defined, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
+import { attempt, decodeText, defined, isObject, type JsonObject, parseJson, stringAt } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows } from '../format.js';
 import { byNumber, has, lastIds, readRows } from '../mapped/rows.js';
 import { type ExpansionLimit, expandsTooMuch, expansionLimit } from '../shared/expansion.js';
@@ -19,8 +19,9 @@ export const database: DatabaseReader = {
   *members(rows) {
     const limit = expansionLimit();
     const nodes = nodesOf(rows);
-    // A rewind and a fork repeat the entries of an older session, which comes first.
-    const all = [...lastIds(rows, 'transcript_events', 'seq')].map(([id, stamp]) => ({ id, stamp, begun: `${timeOf(rows, id, limit)} ${id}` }));
+    // A rewind and a fork repeat the entries of an older session, which comes first. What cannot be read is reported by `lines`.
+    const timeOf = (id: string): string => attempt(() => stringAt(readEvents(rows, id, limit, { seq: '0' })[0], 'timestamp')) ?? '';
+    const all = [...lastIds(rows, 'transcript_events', 'seq')].map(([id, stamp]) => ({ id, stamp, begun: `${timeOf(id)} ${id}` }));
     for (const { id, stamp } of all.sort((a, b) => (a.begun < b.begun ? -1 : 1)))
       yield { id, stamp, lines: () => writeLines(readEvents(rows, id, limit)), ...defined({ title: titleOf(nodes.get(id)) }) };
   },
@@ -38,15 +39,6 @@ function nodesOf(rows: DatabaseRows): ReadonlyMap<string, JsonObject> {
 }
 
 const titleOf = (node: JsonObject | undefined): string | undefined => stringAt(node, 'title') ?? stringAt(node, 'displayName');
-
-/** The time of a session's first event; empty if it cannot be read, which `lines` reports. */
-function timeOf(rows: DatabaseRows, id: string, limit: ExpansionLimit): string {
-  try {
-    return stringAt(readEvents(rows, id, limit, { seq: '0' })[0], 'timestamp') ?? '';
-  } catch {
-    return '';
-  }
-}
 
 /** @throws CORRUPT if the events expand beyond the limit. */
 function readEvents(rows: DatabaseRows, id: string, limit: ExpansionLimit, where: { seq?: string } = {}): readonly JsonObject[] {

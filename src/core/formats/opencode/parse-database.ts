@@ -1,7 +1,8 @@
 import { defined, isObject, type Json, type JsonObject, onceFor, parseJson, stringAt } from '../../base/index.js';
 import type { ColumnValue, DatabaseReader, DatabaseRows, Lines, Member, PlanContext } from '../format.js';
+import { has } from '../mapped/rows.js';
 import { parseShallow, writeLines } from '../shared/jsonl.js';
-import { hasColumns, hasMessages, hasSecond, secondMessages, secondStamps } from './parse-second.js';
+import { hasMessages, hasSecond, secondMessages, secondStamps } from './parse-second.js';
 import { type Together, together } from './parse-together.js';
 import { type MessageLine, readParts, startIn } from './schema.js';
 
@@ -48,7 +49,7 @@ export const database: DatabaseReader = {
   },
 };
 
-const hasFirst = (tables: DatabaseRows['tables']): boolean => Object.entries(needed).every(([table, columns]) => hasColumns(tables, table, columns));
+const hasFirst = (tables: DatabaseRows['tables']): boolean => Object.entries(needed).every(([table, columns]) => has(tables, table, columns));
 
 function sessionsIn(rows: DatabaseRows, table: string): JsonObject[] {
   const columns = sessionColumns.filter((column) => rows.tables.get(table)?.includes(column));
@@ -138,7 +139,7 @@ function isWhole(rows: DatabaseRows, { id, info }: Message): boolean {
 /** The number of events of each session, which grows with every write. */
 function countEvents(rows: DatabaseRows): ReadonlyMap<string, number> {
   const columns = ['aggregate_id', 'seq'];
-  if (!hasColumns(rows.tables, 'event_sequence', columns)) return new Map();
+  if (!has(rows.tables, 'event_sequence', columns)) return new Map();
   return new Map([...rows.each('event_sequence', columns)].map((row) => [String(row.aggregate_id), Number(row.seq)] as const));
 }
 
@@ -203,7 +204,7 @@ function journalOf(rows: DatabaseRows, sessionId: string) {
   const begun = new Map<string, number>();
   const removed = new Map<string, number>();
   const journal = { messages, begun, removed };
-  if (!hasColumns(rows.tables, 'event', ['aggregate_id', 'seq', 'type', 'data'])) return journal;
+  if (!has(rows.tables, 'event', ['aggregate_id', 'seq', 'type', 'data'])) return journal;
   const where = { aggregate_id: sessionId };
   const isOf = (type: unknown, kind: string): boolean => typeof type === 'string' && type.startsWith(`message.${kind}.`);
   const events = [...rows.each('event', ['seq', 'type'], where)];

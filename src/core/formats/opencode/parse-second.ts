@@ -1,20 +1,15 @@
 import { isObject, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { DatabaseRows } from '../format.js';
+import { has } from '../mapped/rows.js';
 import { objectsIn } from '../shared/drafts.js';
 import { parseShallow } from '../shared/jsonl.js';
 import type { MessageLine } from './schema.js';
 
-/** Whether a table of a database has these columns. */
-export const hasColumns = (tables: DatabaseRows['tables'], table: string, columns: readonly string[]): boolean =>
-  columns.every((column) => tables.get(table)?.includes(column));
-
 /** Whether a database has the messages of version 2. */
-export const hasMessages = (tables: DatabaseRows['tables']): boolean =>
-  hasColumns(tables, 'session_message', ['id', 'session_id', 'type', 'seq', 'data']);
+export const hasMessages = (tables: DatabaseRows['tables']): boolean => has(tables, 'session_message', ['id', 'session_id', 'type', 'seq', 'data']);
 
 /** Whether a database has the tables of version 2. It copies the sessions of version 1 with their ids, and writes to the older tables no more. */
-export const hasSecond = (tables: DatabaseRows['tables']): boolean =>
-  hasMessages(tables) && hasColumns(tables, 'session_v2', ['id', 'directory', 'title']);
+export const hasSecond = (tables: DatabaseRows['tables']): boolean => hasMessages(tables) && has(tables, 'session_v2', ['id', 'directory', 'title']);
 
 /** The messages of a session, and the rows that are no messages. */
 export interface SecondMessages {

@@ -56,7 +56,7 @@ function draftEntries(line: MessageLine): readonly Named[] {
   const drafts: readonly Named[] = isUnsent(line)
     ? [...all.map(([suffix, draft]): Named => [suffix, unsent(draft, 'failed')]), [`.${parts.length}`, failed(faultOf(line), author)]]
     : all;
-  // The provider counted an answer that was never sent again, too.
+  // The provider also counts an answer that is never sent again.
   const usage = drafts.some(([, { role, marks }]) => role === 'assistant' && !marks?.includes('hidden')) ? undefined : usageOf(line.info);
   return usage ? [...drafts, [`.${parts.length + 1}`, unsent(said('assistant', '', { ...author, usage }), 'empty')]] : drafts;
 }

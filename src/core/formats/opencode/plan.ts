@@ -2,9 +2,9 @@ import { defined, inWords, type Json, type JsonObject, stringAt } from '../../ba
 import type { ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
 import { type Content, planBranches, type RecordRole, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
-import { firstNewLine, type RecordPiece, type Scan } from '../shared/jsonl.js';
+import type { RecordPiece, Scan } from '../shared/jsonl.js';
 import { startedWith } from '../shared/keys.js';
-import { firstIn, madeBy, maxNameLength } from '../shared/plans.js';
+import { firstIn, madeBy, maxNameLength, newProblems } from '../shared/plans.js';
 import { inDelta } from '../shared/records.js';
 import { readEntries } from './parse.js';
 import {
@@ -74,14 +74,13 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
     read: (some) => readPieces(some, tree.names),
     summary: writeSummary,
   });
-  const freshFrom = firstNewLine(pieces, context.resumeAt);
-  const isNew = ({ line }: Problem): boolean => line >= freshFrom;
+  const fresh = newProblems(pieces, context.resumeAt);
   return {
     format: formatId,
     ...defined({ sessionId, title: placeholder.test(title ?? '') ? undefined : title, cwd }),
     ...planned,
-    skipped: [...scan.skipped, ...tree.skipped].filter(isNew),
-    notes: [...[...scan.notes, ...tree.notes].filter(isNew), ...about.notes.map((reason) => ({ line: 0, reason }))],
+    skipped: fresh([...scan.skipped, ...tree.skipped]),
+    notes: [...fresh([...scan.notes, ...tree.notes]), ...about.notes.map((reason) => ({ line: 0, reason }))],
     end: scan.end,
   };
 }

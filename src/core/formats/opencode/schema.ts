@@ -107,7 +107,7 @@ function contentOf({ id: _, messageID: __, sessionID: ___, tail_start_id: ____, 
   return { ...part, state: { ...part.state, time } };
 }
 
-/** The session that the last line describes, its call, the parents of messages that do not follow the one before, and notes on how it was read. */
+/** The session that the last line describes, the call that started it, the parents of messages that do not follow the one before, and notes on how it was read. */
 export function sessionIn(record: JsonObject | undefined) {
   const { session, parents, notes, startedBy } = isObject(record?.session) ? record : ({} as JsonObject);
   const isParent = (one: [string, Json]): one is [string, string | null] => one[1] === null || typeof one[1] === 'string';

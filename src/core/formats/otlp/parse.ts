@@ -2,7 +2,7 @@ import { defined, isObject, type Json, type JsonObject, stringAt } from '../../b
 import type { TokenUsage } from '../format.js';
 import { jsonIn, textIn } from '../shared/anthropic-blocks.js';
 import type { RecordRole } from '../shared/branches.js';
-import { isSummaryText } from '../shared/continued.js';
+import { withSummary } from '../shared/continued.js';
 import {
   answered,
   called,
@@ -61,13 +61,9 @@ export function readEntries(record: JsonObject): readonly Numbered[] {
   return [...numbered.slice(0, first), ...withUsage(numbered.slice(first), usage)];
 }
 
-/** The entries of the input. For a compaction, the first text that is not a system prompt is the summary. */
 function inputDrafts(record: JsonObject): readonly Told[] {
   const drafts = objectsIn(record.input).flatMap((message) => messageDrafts(message, {}));
-  if (record.isCompaction !== true) return drafts;
-  const told = drafts.filter(({ kind, role }) => kind === 'text' && role === 'user');
-  const summary = told.find(({ text = '' }) => isSummaryText(text)) ?? told[0];
-  return drafts.map((draft) => (draft === summary ? { ...draft, kind: 'summary' } : draft));
+  return record.isCompaction === true ? withSummary(drafts) : drafts;
 }
 
 const withFailure = (draft: Told, failures: Json | undefined): Told =>

@@ -40,7 +40,7 @@ export const rules: RecordRules = {
   dialect,
   about,
   place,
-  origin: ({ forkedFrom }) => stringAt(forkedFrom, 'sessionId'),
+  origin: ({ forkedFrom }) => stringAt(forkedFrom, 'sessionId') || undefined,
   entries: readEntries,
   gather: () => undefined,
   mark,

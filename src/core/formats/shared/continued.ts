@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { UnplacedEntry } from './drafts.js';
 
 /** A call to a model with the messages that it was sent and returned. */
 export interface ModelExchange<Message> {
@@ -104,3 +105,10 @@ export const isSummaryText = (text: string): boolean =>
   /^\s*(?:<(?:summary|state_snapshot|conversation[-_ ]summary)>|(?:context|conversation) summary|this session is being continued|(?:some|all) of the conversation history has been (?:summarized|compacted)|the (?:previous |earlier )?conversation (?:history )?(?:so far |before this point )?(?:was|has been) (?:summarized|compacted)|here is a summary of|summary of (?:the|our) (?:previous|earlier|conversation))/i.test(
     text.slice(0, 400),
   );
+
+/** What a compaction left: the first text of a user that reads like a summary, else the first after the system prompt, stands for the rest. */
+export function withSummary<Draft extends UnplacedEntry>(drafts: readonly Draft[]): readonly Draft[] {
+  const told = drafts.filter(({ kind, role }) => kind === 'text' && role === 'user');
+  const summary = told.find(({ text = '' }) => isSummaryText(text)) ?? told[0];
+  return drafts.map((draft) => (draft === summary ? { ...draft, kind: 'summary' } : draft));
+}

@@ -117,11 +117,13 @@ function planRecords<State>(rules: RecordRules<State>, context: PlanContext, sca
     summary: (records, entries) => writeSummary(rules, records, entries),
   });
   const fresh = newProblems(pieces, context.resumeAt);
-  const repeated = sample.find((record) => rules.origin?.(record) !== undefined && !context.known.has(rules.place(record)?.name ?? ''));
-  const awaits = context.resumeAt === 0 && repeated && rules.origin?.(repeated);
+  const awaits = firstIn(context.resumeAt === 0 ? sample : [], (record) => {
+    const origin = rules.origin?.(record);
+    return origin === sessionId || context.known.has(rules.place(record)?.name ?? '') ? undefined : origin;
+  });
   return {
     format: rules.formatId,
-    ...defined({ sessionId, title, cwd, machine, awaits: awaits === sessionId ? undefined : awaits || undefined }),
+    ...defined({ sessionId, title, cwd, machine, awaits }),
     ...planned,
     skipped: fresh([...scan.skipped, ...tree.skipped]),
     notes: fresh([...scan.notes, ...tree.notes]),

@@ -6,6 +6,7 @@ import {
   type CallPart,
   doesOf,
   findFormat,
+  isHidden,
   joinCalls,
   noCounts,
   type ParsedEntry,
@@ -125,8 +126,6 @@ function answersOf({ format, type, bytes, before }: CountedDelta, all: readonly 
     }),
   );
 }
-
-const isHidden = ({ marks }: ParsedEntry): boolean => marks?.includes('hidden') ?? false;
 
 const isEmpty = ({ marks }: ParsedEntry): boolean => marks?.includes('empty') ?? false;
 
