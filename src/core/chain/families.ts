@@ -196,8 +196,8 @@ function linkedRuns(chain: ReadChain, { sums, before }: Known): { readonly a: nu
 }
 
 /**
- * Pairs each subagent's first commit with the commit whose tool call started it. If a subagent names only its own
- * session, the record of the call contains both ids.
+ * Pairs each subagent's first commit with the commit whose tool call started it. If a subagent names only its own session or that of the call,
+ * the record of the call contains both ids. A subagent that names its parent alone was not started by the call that started the parent.
  */
 const startedSql = (more = ''): string => /* sql */ `
 WITH s AS (SELECT context, project, toolCallId FROM started WHERE project = ? ${more})
@@ -206,7 +206,8 @@ SELECT s.context, s.toolCallId, r.context AS starter, c.id AS starterId
 UNION ALL
 SELECT s.context, substr(r.record, length(s.toolCallId) + 2), r.context, c.id
   FROM s JOIN record r ON r.project = s.project AND r.record > s.toolCallId || ':' AND r.record < s.toolCallId || ';' JOIN commits c ON c.seq = r.context
- WHERE s.toolCallId LIKE 'session:%'`;
+  JOIN commits own ON own.seq = s.context
+ WHERE s.toolCallId LIKE 'session:%' AND substr(s.toolCallId, 9) IN (own.sessionId, c.sessionId)`;
 
 /** The runs of families as a parameter of `run IN (SELECT value FROM json_each(?))`. */
 export const runList = (families: Iterable<Family>): string => JSON.stringify([...families].flatMap(({ runs }) => runs));

@@ -130,7 +130,7 @@ test.each([
   ['2', 'DROP TABLE session; DROP TABLE message; DROP TABLE part;', 'session_v2'],
 ])('[F52] a session of OpenCode %s that no call started belongs to its parent', (_, change, table) => {
   const [id, call] = ['msg_9', '{"id":"c1","type":"tool","name":"task","state":{"status":"completed","metadata":{"sessionId":"ses_3"}}}'];
-  const rows = ['ses_2', 'ses_3'].map((child) =>
+  const rows = ['ses_2', 'ses_3', 'ses_4'].map((child) =>
     table === 'session'
       ? `INSERT INTO message VALUES ('m${child}', '${child}', 1010, '{"role":"user"}');
          INSERT INTO part VALUES ('p${child}', 'm${child}', '${child}', '{"type":"text","text":"${child}"}');`
@@ -141,12 +141,15 @@ test.each([
       ? `INSERT INTO message VALUES ('${id}', 'ses_1', 1005, '${done('tool-calls')}');
          INSERT INTO part VALUES ('p', '${id}', 'ses_1', '${call.replace('"id"', '"callID"')}');`
       : `INSERT INTO session_message VALUES ('${id}', 'ses_1', 'assistant', 2000, 1005, 1005, '{"finish":"tool-calls","time":{"created":1005,"completed":1006},"content":[${call}]}');`;
-  const children = ['ses_2', 'ses_3'].map((child) => `INSERT INTO ${table} VALUES ('${child}', 'ses_1', '/home/dev/app', 'Child', 1000, 2000);`);
+  const parents = { ses_2: 'ses_1', ses_3: 'ses_1', ses_4: 'ses_3' };
+  const children = Object.entries(parents).map(
+    ([child, parent]) => `INSERT INTO ${table} VALUES ('${child}', '${parent}', '/home/dev/app', 'Child', 1000, 2000);`,
+  );
   const path = database(join(scratch(), 'opencode.db'), [change, ...children, ...rows, caller].join(''));
   const chain: WriteChain = emptyChain();
   importInto(chain, path);
   const sessions = listSessions(chain, {}).sessions.map(({ parentSessionId }) => parentSessionId);
-  expect(sessions.sort()).toEqual(['ses_1', 'ses_1', undefined]);
+  expect(sessions.sort()).toEqual(['ses_1', 'ses_1', 'ses_3', undefined]);
   const started = graph(chain, { offset: 0, limit: 100 }).rows.flatMap(({ startedBy }) => startedBy?.toolCallId ?? []);
   expect(started).toEqual(['c1']);
 });
