@@ -206,6 +206,11 @@ describe('pi', () => {
   test('[N3] cache writes that live for an hour, and thoughts, are counted as such', () => {
     const text = writtenLines(header('s1', 0), asks(1), answers(2, counts(1, 9, { cacheWrite: 70, cacheWrite1h: 60, reasoning: 5 })));
     expect(usageCalls(imported(['s.jsonl', text]), {}).calls).toMatchObject([{ tokens: { cacheWrite: 70, cacheWrite1h: 60, reasoning: 5 } }]);
+    const apart = record(3, 'usage', { kind: 'ask', model: 'm', usage: counts(1, 1, { cacheWrite: 50, cacheWrite1h: 40 }) });
+    const beside = writtenLines(header('s1', 0), asks(1), answers(2, counts(1, 9)), apart);
+    expect(usageCalls(imported(['s.jsonl', beside]), {}).calls.at(-1)).toMatchObject({ beside: 'ask', tokens: { cacheWrite1h: 40 } });
+    const impossible = writtenLines(header('s1', 0), asks(1), answers(2, counts(-1, 9, { cacheWrite: 70, cacheWrite1h: 60 })));
+    expect(usageCalls(imported(['s.jsonl', impossible]), {}).calls[0]?.tokens).not.toHaveProperty('cacheWrite1h');
   });
 
   test('[N22] a fork and its origin are two sessions in each order, and count nothing twice', () => {

@@ -57,6 +57,7 @@ export { openaiChat } from './openai-chat/index.js';
 export { opencodeId } from './opencode/resume.js';
 export { usageOf as openCodeUsage } from './opencode/schema.js';
 export { framed as piSummary } from './pi/index.js';
+export { readUsage as piUsage } from './pi/parse.js';
 export {
   askedLine,
   besidePrefix,
@@ -71,7 +72,7 @@ export {
   toolLine,
 } from './shared/calls.js';
 export { encodeCbor, readArray } from './shared/cbor.js';
-export { countIn, usageIn } from './shared/drafts.js';
+export { usageIn } from './shared/drafts.js';
 export { clip as headlineOf } from './shared/headline.js';
 export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';

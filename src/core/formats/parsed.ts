@@ -7,6 +7,8 @@ export interface TokenUsage {
   readonly output: number | null;
   readonly cacheRead: number | null;
   readonly cacheWrite: number | null;
+  /** The part of `cacheWrite` that lives for an hour. */
+  readonly cacheWrite1h?: number | null;
   /** The part of `output` that is thinking. */
   readonly reasoning?: number | null;
   /** Why a recorded count is ignored. */

@@ -53,7 +53,7 @@ const plain = (role: Role, kind: Kind, text: string): UnplacedEntry => ({ role, 
 const marksOf = (metadata: JsonObject): string[] =>
   Array.isArray(metadata.marks) ? metadata.marks.filter((mark): mark is string => typeof mark === 'string') : [];
 
-/** Whether an agent wrote the card in a turn. Then its author is no model. */
+/** Whether an agent wrote the card in a turn. Its author is then the agent, not a model. */
 const writtenByAgent = ({ metadata }: CardLine): boolean => metadata.agent_turn_id !== undefined && !marksOf(metadata).includes('agent');
 
 const readRole = (metadata: JsonObject, type: string): Role =>

@@ -75,10 +75,10 @@ function compactionDrafts(record: JsonObject): readonly Numbered[] {
   return [...system, [0, summary], ...callBeside(record, 'compaction')];
 }
 
-/** The usage that a record gives. Output includes the thoughts. */
-function readUsage({ usage }: JsonObject): TokenUsage | undefined {
-  const { input, output, cacheRead, cacheWrite, reasoning } = isObject(usage) ? usage : {};
-  return usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'beside');
+/** The usage that a record or a message gives. Output includes the thoughts. */
+export function readUsage({ usage }: JsonObject): TokenUsage | undefined {
+  const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = isObject(usage) ? usage : {};
+  return usageIn({ input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning }, 'beside');
 }
 
 /** A call that only the record counts: one that wrote a summary, kept a cache warm, or that a tool made. */

@@ -130,16 +130,16 @@ export const unknownUsage: TokenUsage = { input: null, output: null, cacheRead: 
 export const noCall: TokenUsage = { ...unknownUsage, isCopy: true };
 
 /** The counts of a call as a record gives them. */
-type RecordedUsage = Partial<Readonly<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'reasoning', Json | undefined>>>;
+type RecordedUsage = Partial<Readonly<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'reasoning', Json | undefined>>>;
 
 /** The usage of a call; undefined without counts. `within`: the input includes cached tokens. Impossible counts are dropped and named. */
 export function usageIn(recorded: RecordedUsage, cached: 'within' | 'beside'): TokenUsage | undefined {
-  const { flaw, input, output, cacheRead, cacheWrite, reasoning } = countsIn({
+  const { flaw, input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = countsIn({
     input: recorded.input,
     output: recorded.output,
     cacheRead: recorded.cacheRead,
     cacheWrite: recorded.cacheWrite,
-    cacheWrite1h: undefined,
+    cacheWrite1h: recorded.cacheWrite1h,
     reasoning: recorded.reasoning,
   });
   if (flaw === undefined && [input, output, cacheRead, cacheWrite].every((count) => count === null)) return undefined;
@@ -148,7 +148,8 @@ export function usageIn(recorded: RecordedUsage, cached: 'within' | 'beside'): T
   const why = flaw ?? (isTooMuch ? `cached tokens (${held}) exceed all input tokens (${input})` : undefined);
   const rest = { output, ...(reasoning !== null && { reasoning }), ...(why !== undefined && { countFlaw: why }) };
   if (isTooMuch) return { input: null, cacheRead: null, cacheWrite: null, ...rest };
-  return { input: input === null || cached === 'beside' ? input : input - held, cacheRead, cacheWrite, ...rest };
+  const long = cacheWrite1h !== null && { cacheWrite1h };
+  return { input: input === null || cached === 'beside' ? input : input - held, cacheRead, cacheWrite, ...long, ...rest };
 }
 
 /** The output of a provider that counts thoughts separately. Invalid values stay unchanged, so that they are refused later. */

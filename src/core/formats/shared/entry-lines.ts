@@ -82,10 +82,10 @@ function countEntry(entry: Pick<ParsedEntry, 'kind' | 'toolName' | 'arguments'>,
 
 function readUsage(value: Json | undefined): TokenUsage | undefined {
   if (!isObject(value)) return undefined;
-  const { input, output, cacheRead, cacheWrite, reasoning } = value;
+  const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = value;
   const countFlaw = stringAt(value, 'countFlaw');
   if (readMember(value, 'isCopy') === true) return noCall;
-  const usage = usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'beside');
+  const usage = usageIn({ input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning }, 'beside');
   return countFlaw === undefined ? usage : { ...(usage ?? unknownUsage), countFlaw };
 }
 

@@ -73,8 +73,6 @@ export interface EarlierDeltas {
 
 /** Tokens as the provider counted them; null if the runtime recorded none. */
 export interface Usage extends Omit<TokenUsage, 'isCopy'> {
-  /** The part of `cacheWrite` that lives for an hour. */
-  readonly cacheWrite1h?: number | null;
   /** The input of the last step, where the provider counts several steps together. */
   readonly windowTokens?: number | null;
 }

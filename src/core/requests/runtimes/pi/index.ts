@@ -1,8 +1,8 @@
 // requests/runtimes/pi: model calls in pi's sessions: system prompt, tools and messages, in the words of the provider that answered.
-// Records become messages by the rules of pi 1.5.2. Parameters, cache marks and the calls for summaries are not recorded.
+// Records become messages by the rules of pi 1.5.2. Parameters, cache marks and the requests for summaries are not recorded.
 // An answer of a provider other than Anthropic's kind is rebuilt from entries.
 import { isObject, type Json, type JsonObject, stringAt } from '../../../base/index.js';
-import { countIn, piSummary, textParts, usageIn } from '../../../formats/index.js';
+import { piSummary, piUsage, textParts } from '../../../formats/index.js';
 import { callBlock, mediaBlocks, type SentBlock, type SentEntry, type SentMessage, signedBlocks, textBlocks, viaOf } from '../blocks.js';
 import { bodyInWords, fromEntries } from '../from-entries.js';
 import { type CallPlace, type CallReader, type Delta, lineOf, recordId, type Stated, unknownUsage } from '../runtime.js';
@@ -23,11 +23,10 @@ export const pi: CallReader = {
   unanswered: (calls, answered) => (calls > 0 && answered === 0 ? 1 : 0),
   answer({ bytes, entries }, at) {
     const record = lineOf(bytes, entries[at]?.raw);
-    const message = isObject(record) ? record.message : undefined;
-    const { input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = isObject(message) && isObject(message.usage) ? message.usage : {};
+    const message = isObject(record) && isObject(record.message) ? record.message : {};
     return {
       model: stringAt(message, 'model') ?? null,
-      usage: { ...(usageIn({ input, output, cacheRead, cacheWrite, reasoning }, 'beside') ?? unknownUsage), cacheWrite1h: countIn(cacheWrite1h) },
+      usage: piUsage(message) ?? unknownUsage,
       ...(stringAt(message, 'api') !== anthropic && { isRebuilt: true }),
     };
   },
