@@ -60,6 +60,23 @@ describe('Cursor', () => {
     ]);
   });
 
+  test('[F36] each prompt that was taken back is a branch of what Cursor showed at its time', () => {
+    const chain = emptyChain();
+    const bubbles = ['one', 'yes', 'old', 'no', 'new', 'ok', 'more', 'well'].map((text, n) => bubble(n, n % 2 === 0 ? 1 : 2, text));
+    importTables(chain, join(scratch(), 'state.vscdb'), { [table]: composer(bubbles, ['b0', 'b1', 'b4', 'b5']) });
+    expect(texts(chain).sort()).toEqual([
+      ['one', 'yes', 'new', 'ok', 'more', 'well'],
+      ['one', 'yes', 'old', 'no'],
+    ]);
+  });
+
+  test('[F36] what was taken back continues an answer that is being written', () => {
+    const chain = emptyChain();
+    const bubbles = [bubble(1, 1, 'one'), bubble(2, 2, 'half'), bubble(3, 2, 'other')];
+    importTables(chain, join(scratch(), 'state.vscdb'), { [table]: composer(bubbles, ['b1', 'b2'], 'generating') });
+    expect(texts(chain)).toEqual([['one', 'half', 'other']]);
+  });
+
   test('[N30] an answer that was imported while it was written is read again when it is whole', () => {
     const chain = emptyChain();
     const path = join(scratch(), 'state.vscdb');

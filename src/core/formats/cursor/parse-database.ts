@@ -111,24 +111,38 @@ function stampOf(rows: DatabaseRows, composer: string, data: JsonObject, keys: r
 
 /** For a conversation that is being answered: everything before its last prompt, because the growing answer has no other end mark. */
 function overOf(listed: readonly Wrapped[], linesOf: (records: readonly Wrapped[]) => Lines): Over {
-  const prompt = listed.findLastIndex(({ record }) => record.type === 1);
+  const prompt = lastPromptIn(listed);
   const before = listed.slice(0, Math.max(0, prompt));
   return { last: before.at(-1)?.id, open: true, lines: () => linesOf(before) };
 }
 
-/** The bubbles in the order of the headers, after those that were taken back, which form a branch: the agent continues what Cursor shows. */
+/** The bubbles in the order of the headers, after those that were taken back, which form branches: the agent continues what Cursor shows. */
 function readRecords(rows: DatabaseRows, composer: string, data: JsonObject, keys: readonly string[]): readonly Wrapped[] {
   const { listed, others } = listedIn(rows, composer, data, keys);
-  const timeOf = ({ record }: Bubble): string => stringAt(record, 'createdAt') ?? '';
-  others.sort((a, b) => timeOf(a).localeCompare(timeOf(b)));
-  const [first] = others;
-  const before = first && timeOf(first) !== '' ? listed.findLast((one) => timeOf(one) !== '' && timeOf(one) < timeOf(first)) : undefined;
-  return [...chained(others, before?.id), ...(data.status === 'generating' ? withOpen(listed) : listed)];
+  const shown = data.status === 'generating' ? withOpen(listed) : listed;
+  return [...takenBack(others, shown), ...shown];
 }
+
+/** Bubbles that were taken back. A prompt begins a branch after the last bubble that Cursor shows from an earlier time. */
+function takenBack(others: readonly Bubble[], shown: readonly Wrapped[]): readonly Wrapped[] {
+  const earlier = shown.map((one, place) => ({ time: timeOf(one), place })).filter(({ time }) => time !== '');
+  earlier.sort((a, b) => a.time.localeCompare(b.time));
+  const branches: { readonly after: number; readonly bubbles: Bubble[] }[] = [];
+  let [next, after] = [0, -1];
+  for (const one of others.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)))) {
+    for (let at = earlier[next]; at && at.time < timeOf(one); at = earlier[++next]) after = Math.max(after, at.place);
+    const branch = branches.at(-1);
+    if (branch && (one.record.type !== 1 || branch.after === after)) branch.bubbles.push(one);
+    else branches.push({ after, bubbles: [one] });
+  }
+  return branches.flatMap(({ after, bubbles }) => chained(bubbles, shown[after]?.id));
+}
+
+const timeOf = ({ record }: Bubble): string => stringAt(record, 'createdAt') ?? '';
 
 /** The answer that is being written has names of its own, because it is there again under its usual names once it is whole. */
 function withOpen(listed: readonly Wrapped[]): readonly Wrapped[] {
-  const prompt = listed.findLastIndex(({ record }) => record.type === 1);
+  const prompt = lastPromptIn(listed);
   const name = (id: string): string => `${id}~open`;
   return listed.map((one, at) => {
     if (at <= prompt) return one;
@@ -136,6 +150,8 @@ function withOpen(listed: readonly Wrapped[]): readonly Wrapped[] {
     return { ...one, id: name(one.id), parent, record: { ...one.record, isOpen: true } };
   });
 }
+
+const lastPromptIn = (listed: readonly Wrapped[]): number => listed.findLastIndex(({ record }) => record.type === 1);
 
 type Bubble = Pick<Wrapped, 'id' | 'record'>;
 
@@ -181,13 +197,13 @@ function* chats(rows: DatabaseRows): Generator<Member> {
     return undefined;
   };
   const records = (): readonly Wrapped[] => {
-    const times = new Map<string, number>();
+    const seen = new Map<string, number>();
     return namedIn(blobAt(stringAt(meta, 'latestRootBlobId') ?? '')).map((blob): Wrapped => {
       const value = parseShallow(decodeText(blobAt(blob) ?? new Uint8Array()));
       // Equal messages are one blob.
-      const time = times.get(blob) ?? 0;
-      times.set(blob, time + 1);
-      return { id: time === 0 ? blob : `${blob}-${time}`, record: isObject(value) ? value : { missing: blob } };
+      const repeats = seen.get(blob) ?? 0;
+      seen.set(blob, repeats + 1);
+      return { id: repeats === 0 ? blob : `${blob}-${repeats}`, record: isObject(value) ? value : { missing: blob } };
     });
   };
   const stamp = JSON.stringify(meta);
