@@ -188,4 +188,32 @@ describe('ATIF', () => {
     const calls = usageCalls(chain, {}).calls.map(({ model, tokens: { input } }) => `${model} ${input}`);
     expect(calls.sort()).toEqual(['m 10', 'm 10', 'other 20', 'other 20']);
   });
+
+  test('[F36] a trajectory is found under the name that an older version gave it, and goes on', () => {
+    const { steps, ...root } = trajectory('one') as { readonly steps: readonly object[] };
+    const lines = [{ atif: 's1', root }, ...steps.map((step) => ({ atif: 's1', step }))];
+    const older = join(scratch(), 'older.jsonl');
+    writeFileSync(older, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const chain = emptyChain();
+    importInto(chain, older);
+    const more = { step_id: 4, source: 'user', message: 'more' };
+    const path = join(scratch(), 'one.json');
+    for (const added of [[], [more], [more, { ...more, step_id: 5, message: 'most' }]]) {
+      writeFileSync(path, JSON.stringify({ ...root, steps: [...steps, ...added] }));
+      importInto(chain, path);
+    }
+    expect(texts(chain)).toEqual([['one', 'yes', 'done', 'more', 'most']]);
+    expect(usageCalls(chain, {}).total).toBe(2);
+  });
+
+  test('[F36] a trajectory that is imported before its first step is the same afterwards', () => {
+    const path = join(scratch(), 'one.json');
+    const whole = trajectory('one');
+    const chain = emptyChain();
+    for (const document of [{ ...whole, steps: [] }, whole]) {
+      writeFileSync(path, JSON.stringify(document));
+      importInto(chain, path);
+    }
+    expect(texts(chain)).toEqual([['one', 'yes', 'done']]);
+  });
 });

@@ -15,6 +15,7 @@ export const rules: RecordRules = {
   dialect,
   about,
   place,
+  olderName: ({ of }, name) => (typeof of === 'string' ? name.replace(`:${of}:`, ':') : undefined),
   entries: readEntries,
   gather: () => undefined,
   oddities,

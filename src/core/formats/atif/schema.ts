@@ -41,8 +41,9 @@ export function stepTime(step: JsonObject | undefined): Timestamp | undefined {
 export const isCopied = (step: JsonObject): boolean => step.is_copied_context === true;
 
 /**
- * The name of a trajectory, and what its beginning is called if other trajectories can have that name. Without an id, it is named by its session. A continuation has the session of the previous trajectory, so its name also
- * contains the steps that it repeats. Without a session, a trajectory is named by its first step. When a trajectory grows, its name stays the same.
+ * The name of a trajectory. Without an id, it is named by its session, and `of` names its beginning, because other trajectories can have the same
+ * session. A continuation's name also contains the steps that it repeats. Without a session, a trajectory is named by its first step. When a
+ * trajectory grows, its name stays the same.
  */
 export function trajectoryName(document: JsonObject, stepsOf = (): Iterable<unknown> => objectsIn(document.steps)): TrajectoryName {
   const own = stringAt(document, 'trajectory_id') ?? '';
@@ -58,8 +59,9 @@ export function trajectoryName(document: JsonObject, stepsOf = (): Iterable<unkn
   }
   if (session === '') return { id: hashOf([document.agent ?? null, first ?? null]).slice(0, 16) };
   if (copied.length > 0) return { id: `${session}-${hashOf(copied).slice(0, 8)}` };
+  if (!first) return { id: session };
   const agent = isObject(document.agent) ? document.agent.name : null;
-  return { id: session, of: hashOf([agent ?? null, first?.source ?? null, first?.message ?? null]).slice(0, 8) };
+  return { id: session, of: hashOf([agent ?? null, first.source ?? null, first.message ?? null]).slice(0, 8) };
 }
 
 export interface TrajectoryName {

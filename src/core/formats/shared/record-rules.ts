@@ -36,6 +36,8 @@ export interface RecordRules<State = undefined> {
   readonly about: (records: readonly JsonObject[], context: Pick<PlanContext, 'path' | 'meta'>) => About;
   /** Undefined for a record that has no place in the conversation, such as a header. */
   readonly place: (record: JsonObject) => RecordPlace | undefined;
+  /** The name that an older version of Stemma gave the record, if it differs. */
+  readonly olderName?: (record: JsonObject, name: string) => string | undefined;
   /** The session that a fork continues, if the record is one that the fork repeats. */
   readonly origin?: (record: JsonObject) => string | undefined;
   readonly entries: (record: JsonObject, state: State) => readonly Numbered[];

@@ -10,7 +10,7 @@ import type { RecordPlace, RecordRules } from './record-rules.js';
 /** The most kept records per record. Otherwise, a file whose compactions all keep everything would cost quadratic time and space. */
 const maxRepeats = 16;
 
-type Rules = Pick<RecordRules<never>, 'place' | 'keeps' | 'at' | 'continues' | 'oddities'>;
+type Rules = Pick<RecordRules<never>, 'place' | 'olderName' | 'keeps' | 'at' | 'continues' | 'oddities'>;
 
 interface Placed {
   readonly piece: RecordPiece;
@@ -99,8 +99,10 @@ function entryPlace(record: JsonObject): RecordPlace {
 function put(growth: Growth, one: Placed): void {
   const { rules, context, placed, records, ends } = growth;
   const { piece, place, at } = one;
-  const { name, part, others } = place;
+  const { part, others } = place;
   const parent = findParent(growth, one);
+  const older = piece.record && isStored(parent) ? rules.olderName?.(piece.record, place.name) : undefined;
+  const name = older !== undefined && context.known.has(older) ? older : place.name;
   // Looks up only the first record of a chain that the project does not contain.
   const stored = piece.range.start < context.resumeAt || (isStored(parent) && context.known.has(name));
   // Plain fields: a file has many records.
