@@ -72,7 +72,7 @@ export {
   toolLine,
 } from './shared/calls.js';
 export { encodeCbor, readArray } from './shared/cbor.js';
-export { usageIn } from './shared/drafts.js';
+export { unknownUsage, usageIn } from './shared/drafts.js';
 export { clip as headlineOf } from './shared/headline.js';
 export { ShellTooLarge } from './shared/json-items.js';
 export { TooManyLines } from './shared/jsonl.js';

@@ -67,7 +67,7 @@ function aboutOf(session: JsonObject) {
   };
 }
 
-/** The last line of a session. `startedBy` is the call of the parent that started it; null if no call of the parent says so. */
+/** Writes the last line of a session, with `more` facts. `startedBy` is the call of the parent that started it; null if no call of the parent says so. */
 type About = (more: JsonObject) => JsonObject;
 
 /** A session of version 2. `first`: its messages in the tables of version 1. */

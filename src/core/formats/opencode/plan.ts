@@ -4,7 +4,7 @@ import { type Content, planBranches, type RecordRole, type TreeRecord } from '..
 import { clip } from '../shared/headline.js';
 import type { RecordPiece, Scan } from '../shared/jsonl.js';
 import { startedWith } from '../shared/keys.js';
-import { firstIn, madeBy, maxNameLength, newProblems } from '../shared/plans.js';
+import { firstIn, madeBy, maxNameLength, maxRepeats, newProblems, recordsBefore } from '../shared/plans.js';
 import { inDelta } from '../shared/records.js';
 import { readEntries } from './parse.js';
 import {
@@ -26,8 +26,6 @@ import {
 } from './schema.js';
 
 export const formatId = 'opencode-v1';
-/** The most kept messages per message. Without a limit, a session in which every compaction keeps everything would cost quadratic time and space. */
-const maxRepeats = 16;
 
 interface Given {
   readonly context: PlanContext;
@@ -121,17 +119,11 @@ function placeMessage(growth: Growth, piece: RecordPiece, line: MessageLine): vo
 /** The messages that a compaction keeps: from the message that its request names up to the request. */
 function keptBefore(growth: Growth, request: TreeRecord): readonly TreeRecord[] {
   const first = stringAt(compactionOf(request.piece.record as MessageLine), 'tail_start_id');
-  const { line } = request.piece;
-  const kept: TreeRecord[] = [];
-  for (let at = first === undefined ? null : request.parent; at && 'piece' in at; at = at.parent) {
-    if (growth.repeats-- <= 0) {
-      growth.notes.push({ line, reason: 'the compactions of this session keep too many messages: those of this one are dropped' });
-      return [];
-    }
-    kept.push(at);
-    if (idOf(at.piece.record as MessageLine) === first) return kept.reverse();
-  }
-  if (first !== undefined) growth.notes.push({ line, reason: `the message ${first} that the compaction keeps does not come before it` });
+  if (first === undefined) return [];
+  const isFirst = ({ piece }: TreeRecord): boolean => idOf(piece.record as MessageLine) === first;
+  const before = recordsBefore(growth, request, isFirst);
+  if (!before || (before[0] && isFirst(before[0]))) return before ?? [];
+  growth.notes.push({ line: request.piece.line, reason: `the message ${first} that the compaction keeps does not come before it` });
   return [];
 }
 

@@ -5,7 +5,7 @@ import { identifyRecord } from '../shared/copies.js';
 import { objectsIn } from '../shared/drafts.js';
 import { clip } from '../shared/headline.js';
 import { type RecordPiece, readTime, recordsOf } from '../shared/jsonl.js';
-import { chooseById, firstIn, madeBy, maxNameLength, newProblems, pathTo } from '../shared/plans.js';
+import { chooseById, firstIn, madeBy, maxNameLength, maxRepeats, newProblems, pathTo, recordsBefore } from '../shared/plans.js';
 import { inDelta } from '../shared/records.js';
 import { type ContentEdit, readEntries } from './parse.js';
 import { isChained, isHeader, isSent, nameRecord, readId, readMessage, readRole, roleInTurn, scanLines, writeHeadline } from './schema.js';
@@ -38,9 +38,6 @@ export function planImport(file: Uint8Array, context: PlanContext): ImportPlan {
 /** The id in the name of the file whose records, all older than the header, a fork repeats. */
 const originOf = (header: JsonObject | undefined): string | undefined =>
   /_([\w-]+)\.jsonl$/.exec(stringAt(header, 'parentSession') ?? stringAt(header, 'branchedFrom') ?? '')?.[1];
-
-/** The most kept records per record. Otherwise, a file whose compactions all keep everything would cost quadratic time and space. */
-const maxRepeats = 16;
 
 const newGrowth = (file: Uint8Array, pieces: readonly RecordPiece[], context: PlanContext, chosen: ReadonlyMap<string, RecordPiece>) => ({
   file,
@@ -99,16 +96,11 @@ function keptBy(growth: Growth, node: TreeRecord, record: JsonObject): readonly 
   const { numbered, notes } = growth;
   const first = typeof record.firstKeptEntryIndex === 'number' ? numbered[record.firstKeptEntryIndex] : undefined;
   const firstId = record.firstKeptEntryId;
-  const kept: TreeRecord[] = [];
-  for (let at = node.parent; at && 'piece' in at; at = at.parent) {
-    if (growth.repeats-- <= 0) {
-      notes.push({ line: node.piece.line, reason: 'the compactions of this file keep too many messages: those of this one are dropped' });
-      return [];
-    }
-    if (isSent(at.piece.record as JsonObject)) kept.push(at);
-    const isFirst = first ? at.piece === first : typeof firstId === 'string' && readId(at.piece.record as JsonObject) === firstId;
-    if (isFirst) return kept.reverse();
-  }
+  const recordOf = ({ piece }: TreeRecord): JsonObject => piece.record as JsonObject;
+  const isFirst = (one: TreeRecord): boolean => (first ? one.piece === first : typeof firstId === 'string' && readId(recordOf(one)) === firstId);
+  const before = recordsBefore(growth, node, isFirst);
+  if (!before) return [];
+  if (before[0] && isFirst(before[0])) return before.filter((one) => isSent(recordOf(one)));
   if (typeof firstId === 'string' && firstId !== record.id)
     notes.push({ line: node.piece.line, reason: `the first record that the compaction keeps, ${firstId}, does not come before it: it keeps none` });
   return [];

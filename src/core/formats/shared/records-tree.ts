@@ -4,11 +4,8 @@ import type { TreeRecord } from './branches.js';
 import { saidBefore } from './copies.js';
 import { entryIn, isEntryLine } from './entry-lines.js';
 import { type RecordPiece, readTime } from './jsonl.js';
-import { pathTo } from './plans.js';
+import { maxRepeats, pathTo, recordsBefore } from './plans.js';
 import type { RecordPlace, RecordRules } from './record-rules.js';
-
-/** The most kept records per record. Otherwise, a file whose compactions all keep everything would cost quadratic time and space. */
-const maxRepeats = 16;
 
 type Rules = Pick<RecordRules<never>, 'place' | 'olderName' | 'keeps' | 'at' | 'continues' | 'oddities'>;
 
@@ -134,13 +131,6 @@ function findParent({ chosen, placed, ends, context, notes }: Growth, { piece, p
 }
 
 function keptBy(growth: Growth, node: TreeRecord, record: JsonObject): readonly TreeRecord[] {
-  const before: TreeRecord[] = [];
-  for (let at = node.parent; at && 'piece' in at; at = at.parent) {
-    if (growth.repeats-- <= 0) {
-      growth.notes.push({ line: node.piece.line, reason: 'the compactions of this file keep too many messages: those of this one are dropped' });
-      return [];
-    }
-    before.push(at);
-  }
-  return growth.rules.keeps?.(record, before.reverse()) ?? [];
+  const before = recordsBefore(growth, node);
+  return (before && growth.rules.keeps?.(record, before)) ?? [];
 }

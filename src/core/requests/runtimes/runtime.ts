@@ -3,6 +3,8 @@ import type { ContextRow } from '../../chain/index.js';
 import type { CallSource, CommitType, Proof, Provider, RequestTokens } from '../../contract/index.js';
 import type { CallCount, FileBytes, OutlineEntry, ParsedEntry, TokenUsage } from '../../formats/index.js';
 
+export { recordOfKey as recordId, unknownUsage } from '../../formats/index.js';
+
 /** How calls are found in a chain, by their answers. Listing counts in outlines and reads each delta once; bodies are built on demand. */
 export interface CallReader {
   /** The format of the commits whose answers are its calls. */
@@ -88,9 +90,6 @@ export const replyCounts = ({ cacheWrite1h = null, reasoning = null, countFlaw: 
   flaw,
 });
 
-/** The counts of a call for which neither provider nor agent recorded any. */
-export const unknownUsage: RequestTokens = { input: null, output: null, cacheRead: null, cacheWrite: null };
-
 /** The tokens that the model read, cached or not; null if the provider's count was not recorded. */
 export const sentSize = ({ input, cacheRead, cacheWrite, windowTokens }: Usage): number | null =>
   windowTokens !== undefined && windowTokens !== null
@@ -130,9 +129,6 @@ export interface CallPlace {
 /** Whether a commit is a compaction that holds the answer of the call that made it. */
 export const makesCompaction = ({ type, parent }: Pick<ContextRow, 'type' | 'parent'>, { recordsCompactions }: CallReader): boolean =>
   type === 'compaction' && parent !== null && recordsCompactions === true;
-
-/** The record that contains an entry as a block. */
-export const recordId = (key: EntryKey): string => key.replace(/\.\d+$/, '');
 
 /** The value of the line of an entry, as its runtime wrote it; undefined if the entry has none, or one that is no JSON. */
 export const lineOf = (bytes: Uint8Array, raw: ByteRange | undefined): Json | undefined =>
