@@ -18,6 +18,9 @@ export interface CallTokens {
   readonly reasoning: number | null;
 }
 
+/** The counts of a call as a record gives them. */
+export type RecordedCounts = Partial<Readonly<Record<keyof CallTokens, Json | undefined>>>;
+
 export const noCounts: CallTokens = { input: null, cacheRead: null, cacheWrite: null, cacheWrite1h: null, output: null, reasoning: null };
 
 /** The prefix of ids of calls that an agent made outside of its conversation, such as for a compaction. Their replies are not in it. */
@@ -158,7 +161,7 @@ const isImpossible = (value: Json | undefined): boolean => value !== undefined &
  * Reads counts by name. Impossible counts become null, and `flaw` names them. If one part of an input is wrong, the other parts become null too,
  * because they would look like the whole input. Every reply comes through here, so nothing loops.
  */
-export function countsIn(values: Readonly<Record<keyof CallTokens, Json | undefined>>): CallTokens & { readonly flaw?: string } {
+export function countsIn(values: RecordedCounts): CallTokens & { readonly flaw?: string } {
   const { input, cacheRead, cacheWrite, cacheWrite1h, output, reasoning } = values;
   const hasInput = !(isImpossible(input) || isImpossible(cacheRead) || isImpossible(cacheWrite) || isImpossible(cacheWrite1h));
   const counts = {

@@ -1,6 +1,6 @@
 import { type ByteRange, type EntryKey, isObject, type Json, type JsonObject, type Timestamp } from '../../base/index.js';
 import type { Mutable, ParsedEntry, TokenUsage } from '../format.js';
-import { countsIn } from './calls.js';
+import { countsIn, type RecordedCounts } from './calls.js';
 import { countTokens, imageTokens } from './tokens.js';
 
 /** An entry without its position. The reader of records adds the key, the range and, if the entry names none, the message. */
@@ -129,19 +129,9 @@ export const unknownUsage: TokenUsage = { input: null, output: null, cacheRead: 
 /** The usage of entries whose call is counted by another record or is unknown. */
 export const noCall: TokenUsage = { ...unknownUsage, isCopy: true };
 
-/** The counts of a call as a record gives them. */
-type RecordedUsage = Partial<Readonly<Record<'input' | 'output' | 'cacheRead' | 'cacheWrite' | 'cacheWrite1h' | 'reasoning', Json | undefined>>>;
-
 /** The usage of a call; undefined without counts. `within`: the input includes cached tokens. Impossible counts are dropped and named. */
-export function usageIn(recorded: RecordedUsage, cached: 'within' | 'beside'): TokenUsage | undefined {
-  const { flaw, input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = countsIn({
-    input: recorded.input,
-    output: recorded.output,
-    cacheRead: recorded.cacheRead,
-    cacheWrite: recorded.cacheWrite,
-    cacheWrite1h: recorded.cacheWrite1h,
-    reasoning: recorded.reasoning,
-  });
+export function usageIn(recorded: RecordedCounts, cached: 'within' | 'beside'): TokenUsage | undefined {
+  const { flaw, input, output, cacheRead, cacheWrite, cacheWrite1h, reasoning } = countsIn(recorded);
   if (flaw === undefined && [input, output, cacheRead, cacheWrite].every((count) => count === null)) return undefined;
   const held = (cacheRead ?? 0) + (cacheWrite ?? 0);
   const isTooMuch = cached === 'within' && input !== null && held > input;
