@@ -269,7 +269,7 @@ test('[T15] a row that is too large is refused by name, and the other conversati
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * mebibyte);
 });
 
-test('[T15] a first event of OpenClaw that expands too much is refused, and the other sessions are read', () => {
+test('[T15] a first event of OpenClaw that expands too much hides no other session', () => {
   const path = join(historyFolder(), 'openclaw-agent.sqlite');
   const raw = new Database(path);
   raw.exec(`CREATE TABLE transcript_events (session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB);

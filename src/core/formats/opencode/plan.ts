@@ -1,10 +1,10 @@
 import { defined, inWords, type Json, type JsonObject, stringAt } from '../../base/index.js';
 import type { ImportPlan, ParsedDelta, ParsedEntry, PlanContext, Problem } from '../format.js';
-import { type Content, planBranches, type RecordRole, type TreeRecord } from '../shared/branches.js';
+import { type Content, maxRepeats, planBranches, type RecordRole, recordsBefore, type TreeRecord } from '../shared/branches.js';
 import { clip } from '../shared/headline.js';
 import type { RecordPiece, Scan } from '../shared/jsonl.js';
 import { startedWith } from '../shared/keys.js';
-import { firstIn, madeBy, maxNameLength, maxRepeats, newProblems, recordsBefore } from '../shared/plans.js';
+import { firstIn, madeBy, maxNameLength, newProblems } from '../shared/plans.js';
 import { inDelta } from '../shared/records.js';
 import { readEntries } from './parse.js';
 import {

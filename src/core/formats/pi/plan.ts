@@ -1,11 +1,11 @@
 import { defined, isObject, type JsonObject, stringAt } from '../../base/index.js';
 import type { ImportPlan, Mutable, ParsedDelta, ParsedEntry, Peek, PlanContext, Problem } from '../format.js';
-import { type Content, planBranches, type TreeRecord } from '../shared/branches.js';
+import { type Content, maxRepeats, planBranches, recordsBefore, type TreeRecord } from '../shared/branches.js';
 import { identifyRecord } from '../shared/copies.js';
 import { objectsIn } from '../shared/drafts.js';
 import { clip } from '../shared/headline.js';
 import { type RecordPiece, readTime, recordsOf } from '../shared/jsonl.js';
-import { chooseById, firstIn, madeBy, maxNameLength, maxRepeats, newProblems, pathTo, recordsBefore } from '../shared/plans.js';
+import { chooseById, firstIn, madeBy, maxNameLength, newProblems, pathTo } from '../shared/plans.js';
 import { inDelta } from '../shared/records.js';
 import { type ContentEdit, readEntries } from './parse.js';
 import { isChained, isHeader, isSent, nameRecord, readId, readMessage, readRole, roleInTurn, scanLines, writeHeadline } from './schema.js';

@@ -9,6 +9,7 @@ import {
   type ParsedEntry,
   type PlanContext,
   type PlannedCommit,
+  type Problem,
   type StoredRecord,
 } from '../format.js';
 import { addRange, joinRanges, type RecordPiece } from './jsonl.js';
@@ -281,3 +282,23 @@ function inChainOrder({ pieces, records }: Segment, recordAt: ReadonlyMap<Record
 }
 
 const rangesOf = (pieces: readonly RecordPiece[]): readonly ByteRange[] => joinRanges(pieces.map(({ range }) => range));
+
+/** The most kept records per record. Otherwise, a file whose compactions all keep everything would cost quadratic time and space. */
+export const maxRepeats = 16;
+
+/** The records before one, back to the first one that is asked for. Undefined if the compactions of the file keep too many, which a note says. */
+export function recordsBefore(
+  growth: { repeats: number; readonly notes: Problem[] },
+  { piece, parent }: TreeRecord,
+  isFirst = (_: TreeRecord): boolean => false,
+): TreeRecord[] | undefined {
+  const before: TreeRecord[] = [];
+  for (let at = parent; at && 'piece' in at; at = isFirst(at) ? null : at.parent) {
+    if (growth.repeats-- <= 0) {
+      growth.notes.push({ line: piece.line, reason: 'the compactions of this file keep too many messages: those of this one are dropped' });
+      return undefined;
+    }
+    before.push(at);
+  }
+  return before.reverse();
+}

@@ -1,6 +1,5 @@
 // What the plans of several formats have in common.
 import type { PlannedCommit, Problem } from '../format.js';
-import type { TreeRecord } from './branches.js';
 import { firstNewLine, type RecordPiece } from './jsonl.js';
 
 /** The longest name of an agent, a session or a folder in a plan. */
@@ -70,24 +69,4 @@ export function sortByPlace<Line>(lines: Line[], placeOf: (line: Line) => number
     else groups.push({ place, lines: [line] });
   }
   lines.splice(0, lines.length, ...groups.sort((a, b) => a.place - b.place).flatMap((group) => group.lines));
-}
-
-/** The most kept records per record. Otherwise, a file whose compactions all keep everything would cost quadratic time and space. */
-export const maxRepeats = 16;
-
-/** The records before one, back to the first one that is asked for. Undefined if the compactions of the file keep too many, which a note says. */
-export function recordsBefore(
-  growth: { repeats: number; readonly notes: Problem[] },
-  { piece, parent }: TreeRecord,
-  isFirst = (_: TreeRecord): boolean => false,
-): TreeRecord[] | undefined {
-  const before: TreeRecord[] = [];
-  for (let at = parent; at && 'piece' in at; at = isFirst(at) ? null : at.parent) {
-    if (growth.repeats-- <= 0) {
-      growth.notes.push({ line: piece.line, reason: 'the compactions of this file keep too many messages: those of this one are dropped' });
-      return undefined;
-    }
-    before.push(at);
-  }
-  return before.reverse();
 }

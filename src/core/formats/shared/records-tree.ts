@@ -1,10 +1,10 @@
 import type { JsonObject, Timestamp } from '../../base/index.js';
 import type { Mutable, PlanContext, PlannedCommit, Problem } from '../format.js';
-import type { TreeRecord } from './branches.js';
+import { maxRepeats, recordsBefore, type TreeRecord } from './branches.js';
 import { saidBefore } from './copies.js';
 import { entryIn, isEntryLine } from './entry-lines.js';
 import { type RecordPiece, readTime } from './jsonl.js';
-import { maxRepeats, pathTo, recordsBefore } from './plans.js';
+import { pathTo } from './plans.js';
 import type { RecordPlace, RecordRules } from './record-rules.js';
 
 type Rules = Pick<RecordRules<never>, 'place' | 'olderName' | 'keeps' | 'at' | 'continues' | 'oddities'>;
