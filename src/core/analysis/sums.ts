@@ -111,7 +111,7 @@ function eventsOf(db: ReadChain['db'], project: number): Record<'forks' | 'compa
       )
       .map(([at, ...rest]) => [new Date(at).toISOString().slice(0, 10), ...rest]);
   return {
-    forks: read(`, (SELECT COUNT(*) ${callsOfCommit}), IFNULL((SELECT SUM(u.cost) ${callsOfCommit}), 0)`, `c.forked AND ${isTurnOfProject}`),
+    forks: read(`, (SELECT COUNT(*) ${callsOfCommit}), (SELECT SUM(u.cost) ${callsOfCommit})`, `c.forked AND ${isTurnOfProject}`),
     compactions: read('', `c.project = :project AND c.type = 'compaction' AND c.entries > 0 AND ${isShown}`),
   };
 }

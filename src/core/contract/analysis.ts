@@ -95,8 +95,8 @@ const analysisSums = z.object({
    * cache misses, what they cost, and the wait in milliseconds; tool calls, those with a result, failed ones, and their time in milliseconds.
    */
   calls: sums,
-  /** The turns that were made in Stemma, the latest first: day, session, commit, calls and cost. */
-  forks: z.array(z.tuple([z.string(), z.string().nullable(), contextId, count, z.number()])),
+  /** The turns that were made in Stemma, the latest first: day, session, commit, calls, and cost (null if no call has a price). */
+  forks: z.array(z.tuple([z.string(), z.string().nullable(), contextId, count, z.number().nullable()])),
   /** The commits in which agents compacted, the latest first: day, session and commit. */
   compactions: z.array(z.tuple([z.string(), z.string().nullable(), contextId])),
 });

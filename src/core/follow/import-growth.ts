@@ -63,8 +63,9 @@ function importClosedDatabase(chain: WriteChain, found: FoundFile, { what, granu
 
 /** A replaced file may belong to another agent. If its beginning is unknown, or may still be of the last format, that one counts. */
 function formatNow({ bytes }: OpenFile, path: string, goesOn: boolean, last: ImportableFormat | undefined): ImportableFormat | undefined {
+  if (goesOn) return last;
   const head = readHead(bytes);
-  return goesOn || (last && last.recognize(head, path) > 0) ? last : (recognized(head, path)?.format ?? last);
+  return last && last.recognize(head, path) > 0 ? last : (recognized(head, path)?.format ?? last);
 }
 
 /** Imports the lines that follow the last import, up to the end of the last complete turn. */

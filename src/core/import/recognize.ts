@@ -31,7 +31,7 @@ export function recognized(head: Uint8Array, path: string) {
 export function formatOfFile(bytes: FileBytes, path: string): ImportableFormat | undefined {
   const known = recognized(readHead(bytes), path);
   if (known) return known.format;
-  // A list of records over several lines is no log, such as the list of inputs that Gemini CLI keeps beside its sessions.
+  // A JSON list is no log. Gemini CLI keeps one of a person's inputs beside its sessions.
   if (/^\ufeff?\s*\[/.test(decodeText(bytes.subarray(0, Math.min(64, bytes.length))))) return undefined;
   const sorted = sortedHead(bytes);
   return sorted && recognized(sorted, path)?.format;

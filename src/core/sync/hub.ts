@@ -1,6 +1,7 @@
 import type { Timestamp } from '../base/index.js';
 import type { InputOf, OutputOf } from '../contract/index.js';
 
+/** What a hub says of its project. */
 export interface Greeting {
   readonly id: string;
   readonly seq: number;
@@ -9,7 +10,7 @@ export interface Greeting {
 
 /** The connection to a hub's project. Calls throw UNAVAILABLE if the hub does not answer, UNAUTHORIZED if the token does not allow the call. */
 export interface Hub {
-  /** The id of the hub's project, the number of its newest item, and a number for its database: another one after a restore. */
+  /** The id of the hub's project, the number of its newest item, and a number for its database, which changes with a restore into a new database. */
   hello(): Promise<Greeting>;
   /** The indexes, in both lists, of items and objects that the hub does not hold. */
   lack(

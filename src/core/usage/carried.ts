@@ -8,7 +8,7 @@ export type Counted = Readonly<Record<(typeof counts)[number], number>>;
 /** Sums of calls of a model. Its name has no date; it is empty for calls without a model. */
 type OfModel = Counted & { readonly model: string };
 
-/** The calls that a session continues: those in lines, and those that only the sums of their sessions tell of. */
+/** The calls before a session that its sum includes: calls with a record of their own (`listed`), and those that only a sum shows (`beside`). */
 export interface Carried {
   readonly listed: readonly OfModel[];
   readonly beside: readonly OfModel[];
@@ -26,13 +26,13 @@ export const bare = (column: string): string => {
   return `CASE WHEN ${name} GLOB '*[-@]20[0-9][0-9][0-9][0-9][0-9][0-9]' THEN substr(${name}, 1, length(${name}) - 9) ELSE ${name} END`;
 };
 
-/** Whether a call is the rest of a sum. */
+/** Whether a call stands for what a sum counts beyond the recorded calls. */
 const isRest = `u.call GLOB '${besidePrefix}total:*'`;
 
-/** Whether the sum of an agent has a call of its session. Copilot CLI leaves its compactions out. */
+/** Whether the agent's own sum includes a call of its session. Copilot CLI leaves its compactions out. */
 export const isSummed = `u.replayed IS NULL AND (${isRest} OR NOT (u.call GLOB '${besidePrefix}*' AND u.agent IS ${numberOf("'copilot-cli'")}))`;
 
-/** Whether it has the call, and the call is in a line. */
+/** Whether the sum includes the call, and the call has a record of its own. */
 export const isListed = `${isSummed} AND NOT ${isRest}`;
 
 /** The commits before a commit in its chain. */
@@ -46,8 +46,8 @@ const sessionsBefore = `${before}
   SELECT DISTINCT c.sessionId FROM up JOIN commits c ON c.run = up.run AND c.depth <= up.depth WHERE c.sessionId <> :session`;
 
 /**
- * The calls before a session in its chain. Claude Code continues the sum of a session in the fork of it, so the sum of the fork has them too.
- * @param context a commit of the session. @param isLine without the calls of turns that were taken back: Copilot CLI leaves them out of its sums.
+ * The calls before a session in its chain. When Claude Code forks a session, it continues the sum of that session, so the fork's sum includes them.
+ * @param context a commit of the session. @param isLine leaves out the calls of turns that were taken back, as Copilot CLI does in its sums.
  */
 export function carriedInto({ db, project }: ReadChain, session: string, context: number, isLine: boolean): Carried | undefined {
   const others = JSON.stringify(db.column<string>(sessionsBefore, { session, context }));

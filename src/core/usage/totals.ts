@@ -84,7 +84,7 @@ const countNames = Object.keys(own) as readonly Count[];
 /** What a sum counts beyond the session's own calls. */
 const beyond = (total: Compared, count: Count): number => total[count] - total[own[count]];
 
-/** The sums of a session's own calls, if they go on from those of the sessions before it: those of a session that began anew have no room for them. */
+/** The sums without the calls of earlier sessions, if they are large enough to include those. The sums of a session that began anew are not. */
 function ofOwnCalls(chain: ReadChain, totals: readonly Compared[]): readonly (Compared & { readonly beside?: Counted })[] {
   for (const isLine of [false, true]) {
     const carried = totals[0] && carriedInto(chain, totals[0].session, totals[0].context, isLine);
@@ -207,7 +207,7 @@ export function driftsOf(chain: ReadChain, sessions: readonly string[]): Readonl
   );
   const drifts = new Map<string, Drift>();
   for (const { session, context, recorded, counted: own, cost, ownCost } of rows) {
-    const counted = recorded === null || recorded === own ? own : own + tokensBefore(chain, session, context, recorded - own);
+    const counted = recorded === null || recorded <= own ? own : own + tokensBefore(chain, session, context, recorded - own);
     if (recorded !== null && recorded !== counted) drifts.set(session, { recorded, counted, unit: 'tokens' });
     else if (recorded === null && cost !== null && ownCost !== null && Math.abs(cost - ownCost) > cost * sameCost)
       drifts.set(session, { recorded: cost, counted: ownCost, unit: 'USD' });
@@ -215,7 +215,7 @@ export function driftsOf(chain: ReadChain, sessions: readonly string[]): Readonl
   return drifts;
 }
 
-/** The tokens of the calls that a session continues, if a sum has room for them. */
+/** The tokens of the calls before a session that its sum includes. `room` is what the sum has beyond the session's own calls. */
 function tokensBefore(chain: ReadChain, session: string, context: number, room: number): number {
   for (const isLine of [false, true]) {
     const carried = carriedInto(chain, session, context, isLine);

@@ -93,7 +93,7 @@ export function addCall<Name extends ProcedureName>(
   });
 }
 
-/** @throws UsageError for a word that does not read. Commander prints its own errors only while it parses. */
+/** @throws UsageError for an argument that cannot be parsed: Commander prints its errors only while it parses. */
 async function readWord(name: string, given: unknown, read: (given: never) => unknown): Promise<unknown> {
   try {
     return await read(given as never);

@@ -51,7 +51,7 @@ test('[Q8] the kept sums equal those of the views, in every column and for every
   // The window counts the sessions of a group by their beginnings.
   for (const [, sessions = []] of [sums.calls, ofTools.tools])
     expect(sessions.filter((session, at) => session !== sessions[at - 1])).toHaveLength(new Set(sessions).size);
-  const forks = 'SELECT substr(at, 1, 10), session_id, turn_id, calls, ifnull(cost, 0) FROM turns WHERE is_fork ORDER BY at DESC';
+  const forks = 'SELECT substr(at, 1, 10), session_id, turn_id, calls, cost FROM turns WHERE is_fork ORDER BY at DESC';
   const compactions = `SELECT substr(committed_at, 1, 10), session_id, commit_id FROM entries
     WHERE commit_type = 'compaction' AND entry_index = 0 ORDER BY committed_at DESC`;
   expect([sums.forks, sums.compactions]).toEqual([await ask(forks), await ask(compactions)]);

@@ -202,8 +202,11 @@ function EventList(props: PanelProps & { title: string; found: readonly Event[];
   const inside = useMemo(() => namesOf(slices, 'session'), [slices]);
   const found = props.found.filter(({ session, day }) => day >= range.from && day <= range.to && inside.has(session));
   if (found.length === 0) return null;
-  const cost = found.reduce((sum, event) => sum + event.cost, 0);
-  const calls = found.reduce((sum, event) => sum + event.calls, 0);
+  const counted = found.filter((event) => event.calls > 0);
+  const priced = counted.flatMap(({ cost }) => cost ?? []);
+  const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+  const cost = priced.length === 0 ? 'no price' : dollars(total(priced), priced.length < counted.length);
+  const calls = total(counted.map((event) => event.calls));
   const open = ({ commit, session }: Event): void => {
     const place = { session: sessions.get(session)?.parent ?? session, commit: commit as ContextId };
     go({ view: 'context', ...place, against: undefined, entry: undefined, stop: undefined });
@@ -214,7 +217,7 @@ function EventList(props: PanelProps & { title: string; found: readonly Event[];
         <span className="grow">{title}</span>
         <span className="muted">
           {say.plural(found.length, one)}
-          {calls > 0 && `, ${say.plural(calls, 'call')}, ${dollars(cost)}`}
+          {calls > 0 && `, ${say.plural(calls, 'call')}, ${cost}`}
         </span>
       </h3>
       <ul className="usage-rows">

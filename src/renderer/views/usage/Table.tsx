@@ -137,7 +137,6 @@ function GroupRow(props: GroupRowProps) {
   const row = rowOf(props, key, sums);
   const before = groupsBefore?.get(key) ?? noSums();
   const [value, old] = [barHeight(sums, measure, by), barHeight(before, measure, by)];
-  const change = changeWords(sums, before, measure, by);
   return (
     <>
       <tr>
@@ -153,8 +152,8 @@ function GroupRow(props: GroupRowProps) {
         <Cells columns={columns} row={row} />
         {whole > 0 && <Share part={isUnknown(sums, measure) ? undefined : value / whole} />}
         {groupsBefore && (
-          <td className={`num${change !== '–' && value < old ? ' tone-good' : ''}`} title={`Before: ${measuredSum(before, measure, by)}`}>
-            {change}
+          <td className={`num${value < old && !isUnknown(sums, measure) ? ' tone-good' : ''}`} title={`Before: ${measuredSum(before, measure, by)}`}>
+            {changeWords(sums, before, measure, by)}
           </td>
         )}
       </tr>

@@ -39,7 +39,8 @@ export interface Event {
   readonly day: string;
   readonly commit: string;
   readonly calls: number;
-  readonly cost: number;
+  /** Null if no call has a price. */
+  readonly cost: number | null;
 }
 
 export interface Events {
@@ -55,7 +56,7 @@ export function factsIn(sums: AnalysisSums): UsageFacts {
 
 const eventsIn = ({ forks, compactions }: Pick<AnalysisSums, 'forks' | 'compactions'>): Events => ({
   forks: forks.map(([day, session, commit, calls, cost]) => ({ day, session: session ?? '', commit, calls, cost })),
-  compactions: compactions.map(([day, session, commit]) => ({ day, session: session ?? '', commit, calls: 0, cost: 0 })),
+  compactions: compactions.map(([day, session, commit]) => ({ day, session: session ?? '', commit, calls: 0, cost: null })),
 });
 
 /** The sums of calls, and the number of commits that they lack. */
